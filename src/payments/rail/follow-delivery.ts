@@ -4,7 +4,7 @@ import type { DeliveryProgress, RecordProgress } from '../../ports/payment-metho
 import type { Change } from '../../ports/storage.ts'
 import type { StoredDelivery } from '../../protocol/delivery.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
-import { asCommitted, isWrittenBy, type Write } from '../../records/as-committed.ts'
+import { asCommitted, isWrittenBy } from '../../records/as-committed.ts'
 import { type Attempt, backOffMilliseconds, LONGEST_BACK_OFF } from '../../records/decide.ts'
 import { readRecord } from '../../records/read-record.ts'
 import type { RailRecord } from '../payment-record.ts'
@@ -106,6 +106,7 @@ async function nextDelivery(
 }
 
 type Written = RailRecord | 'lost' | 'over_limit'
+type Renewal = RailRecord & { readonly action: 'replace' }
 
 /** How many times the longest back-off between colliding writers is doubled: from about 0.1 seconds to about 2. */
 const MOST_DOUBLINGS = 4
@@ -139,16 +140,15 @@ async function commitProgress(
 ): Promise<Written> {
   const lease = context.limits.leaseSeconds * 1000
   const before = progressOf(record.value)
-  const tried: Tried[] = []
+  const tried: Renewal[] = []
   const write = (next: RailRecord, moved: readonly Change[]): Attempt<RailRecord> => {
     // Money moves, so it is worth asking again soon.
     const attempts = progressOf(next.value).sent > before.sent ? 0 : record.value.attempts
     // Counted from this attempt: the first may have been nearly a lease ago.
     const dueAt = context.clock.now() + lease
-    const change = { ...next, action: 'replace', value: { ...next.value, attempts }, dueAt } satisfies Change
-    const written = asCommitted(change)
-    tried.push({ change, written })
-    return { changes: [change, ...moved], answer: written }
+    const change: Renewal = { ...next, action: 'replace', value: { ...next.value, attempts }, dueAt }
+    tried.push(change)
+    return { changes: [change, ...moved], answer: asCommitted(change) }
   }
   const written = await outlastStorage(context, record.dueAt, async (round) => {
     const answer = await commitDelivery(context, record, delivery, write, most)
@@ -160,14 +160,9 @@ async function commitProgress(
   return commitProgress(context, written, delivery)
 }
 
-/** A change that an attempt was to commit, and the payment as that commit leaves it. */
-interface Tried {
-  readonly change: Write
-  readonly written: RailRecord
-}
-
 /** The payment as the successful one of these attempts wrote it; `lost` if none of them wrote the stored payment. */
-async function findWritten(context: Context, id: string, tried: readonly Tried[]): Promise<Written> {
+async function findWritten(context: Context, id: string, tried: readonly Renewal[]): Promise<Written> {
   const stored = await readRecord(context.storage, 'outgoing-payment', id)
-  return tried.find(({ change }) => stored !== undefined && isWrittenBy(stored, change))?.written ?? 'lost'
+  const happened = tried.find((change) => stored !== undefined && isWrittenBy(stored, change))
+  return happened === undefined ? 'lost' : asCommitted(happened)
 }
