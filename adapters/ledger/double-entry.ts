@@ -7,18 +7,13 @@ import type {
   Settlement,
   SettlementResult,
 } from '../../src/ports/ledger.ts'
-import { type Amount, type Asset, amountOf, isSameAsset, mistakeInAsset } from '../../src/protocol/amount.ts'
+import { type Amount, amountOf, isSameAsset, mistakeInAsset } from '../../src/protocol/amount.ts'
 import type { BookedAccount, Books, DoubleEntryLedger, NewAccount, Transfer, TransferState } from './books.ts'
 
 const DONE: SettlementResult = { ok: true }
 const CONFLICT: SettlementResult = { ok: false, reason: 'conflict' }
 
 const INTERNAL = /^(?:fees|clearing):/
-
-function internalAccount(kind: 'fees' | 'clearing', { assetCode, assetScale }: Asset): BookedAccount {
-  const account = `${kind}:${assetCode}:${assetScale}`
-  return { account, assetCode, assetScale, canSend: false, canReceive: false, balance: 0n, held: 0n }
-}
 
 // Member by member, so that the order in the caller's object makes no difference. An absent one leaves nothing: the
 // text is as it was before there was such a member.
@@ -52,26 +47,19 @@ function isClosed(account: BookedAccount): boolean {
   return !account.canSend && !account.canReceive
 }
 
-function refusalOfHold(account: BookedAccount | undefined, amount: Amount): LedgerRefusal | undefined {
-  if (account === undefined || isClosed(account)) return 'account_closed'
-  if (!account.canSend || !isSameAsset(account, amount) || amount.value < 0n) return 'not_allowed'
-  return account.balance - account.held < amount.value ? 'insufficient_funds' : undefined
-}
-
-function refusalOfCredit(account: BookedAccount | undefined, amount: Amount): LedgerRefusal | undefined {
-  if (account === undefined || isClosed(account)) return 'account_closed'
-  return account.canReceive && isSameAsset(account, amount) && amount.value >= 0n ? undefined : 'not_allowed'
-}
-
 /** Adds `amount` to an account, frees `freed` of what is held there, and writes an entry unless `amount` is 0. */
 function post(books: Books, transfer: string, booked: BookedAccount, amount: bigint, freed = 0n): void {
   books.saveAccount({ ...booked, balance: booked.balance + amount, held: booked.held - freed })
   if (amount !== 0n) books.saveEntry({ transfer, account: booked.account, amount, at: Date.now() })
 }
 
+/** The same for one of the ledger's own accounts, which exist from their first entry on. */
 function postInternal(books: Books, transfer: string, kind: 'fees' | 'clearing', amount: Amount): void {
-  const fresh = internalAccount(kind, amount)
-  if (amount.value !== 0n) post(books, transfer, books.account(fresh.account) ?? fresh, amount.value)
+  const { value, assetCode, assetScale } = amount
+  if (value === 0n) return
+  const account = `${kind}:${assetCode}:${assetScale}`
+  const empty = { account, assetCode, assetScale, canSend: false, canReceive: false, balance: 0n, held: 0n }
+  post(books, transfer, books.account(account) ?? empty, value)
 }
 
 /** An account of the wallet; `undefined` for the ledger's own accounts, which nobody may pay from or to. */
@@ -107,31 +95,41 @@ export function openAccount(books: Books, opened: NewAccount): boolean {
   return true
 }
 
-function hold(books: Books, { id, account, amount, counterparty }: Hold): LedgerResult {
-  const request = { id, type: 'hold' as const, account, amount, counterparty: canonicalCounterparty(counterparty) }
+/** Books a hold or a credit once: `book` does it and returns its state. A repeat gets the same answer. */
+function transferOnce(
+  books: Books,
+  type: Transfer['type'],
+  { id, account, amount, counterparty }: Hold | Credit,
+  book: (payable: BookedAccount | undefined) => TransferState,
+): LedgerResult {
+  const request = { id, type, account, amount, counterparty: canonicalCounterparty(counterparty) }
   const known = books.transfer(id)
   if (known !== undefined) return isSameRequest(known, request) ? answerOf(known) : CONFLICT
-  const payer = payableAccount(books, account)
-  const refusal = refusalOfHold(payer, amount)
-  if (payer !== undefined && refusal === undefined) books.saveAccount({ ...payer, held: payer.held + amount.value })
-  const transfer: Transfer = { ...request, state: refusal ?? 'held' }
+  const transfer: Transfer = { ...request, state: book(payableAccount(books, account)) }
   books.saveTransfer(transfer)
   return answerOf(transfer)
 }
 
-function credit(books: Books, { id, account, amount, counterparty }: Credit): LedgerResult {
-  const request = { id, type: 'credit' as const, account, amount, counterparty: canonicalCounterparty(counterparty) }
-  const known = books.transfer(id)
-  if (known !== undefined) return isSameRequest(known, request) ? answerOf(known) : CONFLICT
-  const payee = payableAccount(books, account)
-  const refusal = refusalOfCredit(payee, amount)
-  if (payee !== undefined && refusal === undefined) {
+function hold(books: Books, request: Hold): LedgerResult {
+  const { amount } = request
+  return transferOnce(books, 'hold', request, (payer) => {
+    if (payer === undefined || isClosed(payer)) return 'account_closed'
+    if (!payer.canSend || !isSameAsset(payer, amount) || amount.value < 0n) return 'not_allowed'
+    if (payer.balance - payer.held < amount.value) return 'insufficient_funds'
+    books.saveAccount({ ...payer, held: payer.held + amount.value })
+    return 'held'
+  })
+}
+
+function credit(books: Books, request: Credit): LedgerResult {
+  const { id, amount } = request
+  return transferOnce(books, 'credit', request, (payee) => {
+    if (payee === undefined || isClosed(payee)) return 'account_closed'
+    if (!payee.canReceive || !isSameAsset(payee, amount) || amount.value < 0n) return 'not_allowed'
     postInternal(books, id, 'clearing', amountOf(amount, -amount.value))
     post(books, id, payee, amount.value)
-  }
-  const transfer: Transfer = { ...request, state: refusal ?? 'credited' }
-  books.saveTransfer(transfer)
-  return answerOf(transfer)
+    return 'credited'
+  })
 }
 
 function settle(books: Books, { id, amount, fee }: Settlement): SettlementResult {
