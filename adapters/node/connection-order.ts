@@ -19,28 +19,23 @@ const MOST_AHEAD = 8
  * @spec T-36
  */
 export function createConnectionOrder(): (socket: Socket, response: ServerResponse, isRead: boolean) => Promise<void> {
-  /** How many reads are carried out before their turn, by connection. */
-  const ahead = new WeakMap<Socket, number>()
-  /** How many requests wait, by connection. */
-  const waiting = new WeakMap<Socket, number>()
+  /** By connection: how many reads are carried out before their turn, and how many requests wait. */
+  const counts = new WeakMap<Socket, { ahead: number; waiting: number }>()
   // Node resumes reading by itself if a body has come only in part.
   function stop(this: Socket): void {
     this.pause()
   }
   return async (socket, response, isRead) => {
-    const reads = ahead.get(socket) ?? 0
-    if (isRead && reads < MOST_AHEAD) {
-      ahead.set(socket, reads + 1)
-      response.once('socket', () => ahead.set(socket, (ahead.get(socket) ?? 0) - 1))
+    const count = counts.get(socket) ?? { ahead: 0, waiting: 0 }
+    counts.set(socket, count)
+    if (isRead && count.ahead < MOST_AHEAD) {
+      count.ahead++
+      response.once('socket', () => count.ahead--)
       return
     }
-    const before = waiting.get(socket) ?? 0
-    waiting.set(socket, before + 1)
-    if (before === 0) socket.on('resume', stop)
+    if (count.waiting++ === 0) socket.on('resume', stop)
     socket.pause()
     await new Promise((resolve) => response.once('socket', resolve))
-    const left = (waiting.get(socket) ?? 0) - 1
-    waiting.set(socket, left)
-    if (left === 0) socket.off('resume', stop).resume()
+    if (--count.waiting === 0) socket.off('resume', stop).resume()
   }
 }
