@@ -1,6 +1,6 @@
 import { isOpenPaymentsError } from '../../errors/open-payments-error.ts'
 import type { Context } from '../../ports/context.ts'
-import type { DeliveryProgress, RecordProgress } from '../../ports/payment-method.ts'
+import type { RecordProgress } from '../../ports/payment-method.ts'
 import type { Change } from '../../ports/storage.ts'
 import type { StoredDelivery } from '../../protocol/delivery.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
@@ -40,7 +40,9 @@ export function followDelivery(context: Context, start: RailRecord, details: Ilp
     context.inTurn(turnAtDelivery(start.value.id), async () => {
       const before = progressOf(current.value)
       checkProgress(current.value, before, progress)
-      const next = await nextDelivery(context, current, progress, details)
+      const stored = toStoredDelivery(current.value.delivery, progress)
+      // Sealed when the first money leaves: its server may no longer return the secret when it is needed again.
+      const next = { ...stored, details: stored.details ?? (await sealDetails(context, details)) }
       const written = await commitProgress(context, current, next, most).catch((cause) => {
         // It is unknown whether this was written, and so which version to continue from.
         isLost = true
@@ -89,20 +91,6 @@ export function followDelivery(context: Context, start: RailRecord, details: Ilp
       }
     },
   }
-}
-
-/**
- * The details are sealed and stored when the first money leaves: the receiver's server may no longer return its secret
- * when it is needed again.
- */
-async function nextDelivery(
-  context: Context,
-  { value }: RailRecord,
-  progress: DeliveryProgress,
-  details: IlpPaymentMethod,
-): Promise<StoredDelivery> {
-  const stored = toStoredDelivery(value.delivery, progress)
-  return stored.details === undefined ? { ...stored, details: await sealDetails(context, details) } : stored
 }
 
 type Written = RailRecord | 'lost' | 'over_limit'
