@@ -77,7 +77,8 @@ export async function receivePacket(
   const arrival: Arrival = { ...offer, arrived }
   // A test packet, which nobody can fulfill, asks what would arrive.
   if (isTest) return (await refusalOf(arrival)) ?? rejectSealed(arrival, 'F99', 'nobody can fulfill this')
-  const refusal = isLate(arrival) ? await rejectSealed(arrival, 'R00', 'too late') : await refusalOf(arrival)
+  const refusal =
+    server.clock.now() > notAfter(prepare) ? await rejectSealed(arrival, 'R00', 'too late') : await refusalOf(arrival)
   const rejection = await takeMoney(arrival, refusal)
   if (rejection !== undefined) return rejection
   // A copy that came at the same time may have been the one taken, at another price.
@@ -97,10 +98,6 @@ async function termsOf({ server, peer, prepare, payment }: Offer): Promise<Trans
     account: peer.account,
     accountAmount: amountOf(peer.asset, prepare.amount),
   }
-}
-
-function isLate({ server, prepare }: Arrival): boolean {
-  return server.clock.now() > notAfter(prepare)
 }
 
 function notAfter({ expiresAt }: IlpPrepare): number {

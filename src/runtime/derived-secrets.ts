@@ -18,18 +18,16 @@ const ID_DIGITS = 16
 export function derivedSecrets(secrets: readonly string[], cryptography: Cryptography): Secrets {
   let loaded: ReadonlyMap<string, Uint8Array> | undefined
 
-  const loadKeys = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
+  const keysById = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
+    if (loaded !== undefined) return loaded
     const keys = new Map<string, Uint8Array>()
     for (const secret of secrets) {
       const bytes = toUtf8(secret)
       const id = toHex(await cryptography.hmacSha256(bytes, toUtf8(ID_LABEL))).slice(0, ID_DIGITS)
       keys.set(id, await cryptography.hmacSha256(bytes, toUtf8(KEY_LABEL)))
     }
+    loaded = keys
     return keys
-  }
-  const keysById = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
-    loaded ??= await loadKeys()
-    return loaded
   }
 
   const deriveBytes: Secrets['deriveBytes'] = async (secretId, purpose, id) => {

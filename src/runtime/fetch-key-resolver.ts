@@ -108,11 +108,12 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyReso
     async keySet(walletAddress, unknownKid, { source, isHolder } = {}) {
       if (!isFetchable(walletAddress)) return invalid(UNFETCHABLE)
       return keySets(withoutSlash(walletAddress), {
-        isEnough: (held) => unknownKid === undefined || hasKid(held, unknownKid),
+        isEnough: (held) => unknownKid === undefined || (held.ok && findKey(held.keys, unknownKid) !== undefined),
         ...(isHolder && { isKnown: true }),
         refuse: () => {
           const wait = waitOf(source)
-          return wait === 0 ? undefined : { value: refusedFor(wait) }
+          if (wait === 0) return undefined
+          return { value: { ok: false, reason: 'rate_limited', retryAfterSeconds: Math.ceil(wait / 1000) } }
         },
       })
     },
@@ -123,14 +124,6 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyReso
       })
     },
   }
-}
-
-function refusedFor(waitMilliseconds: number): KeySetResult {
-  return { ok: false, reason: 'rate_limited', retryAfterSeconds: Math.ceil(waitMilliseconds / 1000) }
-}
-
-function hasKid(held: KeySetResult, kid: string): boolean {
-  return held.ok && findKey(held.keys, kid) !== undefined
 }
 
 function withoutSlash(walletAddress: string): string {
