@@ -67,12 +67,7 @@ export interface IlpSettings extends IlpOptions {
 }
 
 /** A peer with its defaults, and its own address among the prefixes. */
-export interface IlpPeerSettings extends IlpPeer {
-  readonly prefixes: readonly string[]
-  readonly isDefault: boolean
-  readonly limits: { readonly sending?: bigint; readonly receiving?: bigint }
-  readonly isIdempotent: boolean
-}
+export type IlpPeerSettings = IlpPeer & Required<Pick<IlpPeer, 'prefixes' | 'isDefault' | 'limits' | 'isIdempotent'>>
 
 const OPTIONS: readonly string[] = ['address', 'path', 'peers', 'slippageBasisPoints', 'send']
 const PEER_OPTIONS: readonly string[] = [
