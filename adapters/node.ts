@@ -49,11 +49,11 @@ export function toNodeListener(
   const handleInBatch = async (
     request: IncomingMessage,
     response: ServerResponse,
-    source: () => string | undefined,
+    from: () => string | undefined,
   ): Promise<void> => {
-    const from = source()
+    const address = from()
     if (!hasBody(request)) await nextBatch()
-    return handleRequest(request, response, request.url ?? '/', from)
+    return handleRequest(request, response, request.url ?? '/', address)
   }
   return async (request, response) => {
     const from = readNow(() => source?.(request))

@@ -35,9 +35,8 @@ export function serveHandler<Peer extends readonly unknown[]>(
   const nextBatch = createBatches()
   return async (request, ...peer) => {
     const from = readNow(() => source?.(request, ...peer))
-    const owns = () => openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)
-    const isOwned = next === undefined || (await owns())
-    if (!isOwned) return next(request)
+    if (next !== undefined && !(await openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)))
+      return next(request)
     const address = from()
     if (request.body === null) await nextBatch()
     return openPayments.fetch(request, { source: address })
