@@ -18,7 +18,8 @@ import {
   USD,
 } from './ledger-case.ts'
 
-const CREDITS: readonly LedgerCase[] = [
+/** What the ledger promises of `credit`, and of all movements together. */
+export const CREDIT_CASES: readonly LedgerCase[] = [
   {
     name: 'a credit that is repeated adds once, also at the same time',
     async run(makeLedger) {
@@ -68,9 +69,6 @@ const CREDITS: readonly LedgerCase[] = [
       await assertAvailable(wallet, 'after another credit', 1000n, 570n)
     },
   },
-]
-
-const CONSERVATION: readonly LedgerCase[] = [
   {
     name: 'amounts of 64 bits are exact to the last unit',
     async run(makeLedger) {
@@ -123,6 +121,3 @@ async function pay(ledger: Ledger, number: number): Promise<void> {
   await mustSucceed(ledger.credit(creditOf(number + 1000, 10n)), 'the credit of a part')
   return mustSucceed(ledger.settle(settlementOf(number, 10n)), 'the settlement of a part')
 }
-
-/** What the ledger promises of `credit`, and of all movements together. */
-export const CREDIT_CASES: readonly LedgerCase[] = [...CREDITS, ...CONSERVATION]

@@ -20,22 +20,6 @@ import {
   withMembers,
 } from './storage-case.ts'
 
-const READING: readonly StorageCase[] = [
-  {
-    name: 'get answers in the order of the keys, and undefined where there is no record',
-    async run(makeStorage) {
-      const storage = await makeStorage()
-      await mustCommit(storage, insertClaim('a'), insertClaim('b'))
-      const found = await storage.get([claim('b'), claim('none'), { kind: 'event', id: 'a' }, claim('a'), claim('b')])
-      assertSame(
-        found.map((record) => record?.value.id),
-        ['b', undefined, undefined, 'a', 'b'],
-        'the ids of the records',
-      )
-    },
-  },
-]
-
 /**
  * Newest first: id, age in milliseconds, client. Several are of one moment, whose ids a dictionary would order in another
  * way, and were not inserted in this order.
@@ -93,7 +77,24 @@ async function readPages(storage: Storage, query: Omit<ListQuery, 'after'>): Pro
   throw new AssertionError(`the pages do not end: ${ids.join()}`)
 }
 
-const LISTS: readonly StorageCase[] = [
+/** A payment method may note down so much, in whatever script. */
+const LONG_DELIVERY = { ...DELIVERY, notes: '\u6f22'.repeat(16_384) }
+
+/** What the store promises of `get`, `list` and `due`. */
+export const READ_CASES: readonly StorageCase[] = [
+  {
+    name: 'get answers in the order of the keys, and undefined where there is no record',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      await mustCommit(storage, insertClaim('a'), insertClaim('b'))
+      const found = await storage.get([claim('b'), claim('none'), { kind: 'event', id: 'a' }, claim('a'), claim('b')])
+      assertSame(
+        found.map((record) => record?.value.id),
+        ['b', undefined, undefined, 'a', 'b'],
+        'the ids of the records',
+      )
+    },
+  },
   {
     name: 'a list of any kind is newest first, by id where the moment is the same, and shows nothing hidden or foreign',
     async run(makeStorage) {
@@ -178,9 +179,6 @@ const LISTS: readonly StorageCase[] = [
       })
     },
   },
-]
-
-const WORK: readonly StorageCase[] = [
   {
     name: 'due finds what is due at a moment or before it, the longest due first, up to the limit',
     async run(makeStorage) {
@@ -223,12 +221,6 @@ const WORK: readonly StorageCase[] = [
       assertSame(found, [[2, { id: 'b', expiresAt: 5 }, 4]], 'what is due')
     },
   },
-]
-
-/** A payment method may note down so much, in whatever script. */
-const LONG_DELIVERY = { ...DELIVERY, notes: '\u6f22'.repeat(16_384) }
-
-const SIZES: readonly StorageCase[] = [
   {
     name: 'due finds two thousand and one records, as late as 2^53 - 1, where it is asked for so many',
     async run(makeStorage) {
@@ -291,6 +283,3 @@ const SIZES: readonly StorageCase[] = [
     },
   },
 ]
-
-/** What the store promises of `get`, `list` and `due`. */
-export const READ_CASES: readonly StorageCase[] = [...READING, ...LISTS, ...WORK, ...SIZES]
