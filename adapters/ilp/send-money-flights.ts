@@ -1,6 +1,7 @@
 import type { Undecided } from './send-money-book.ts'
-import { ASK_MILLISECONDS, type Sending } from './send-money-outcomes.ts'
-import { type PacketOutcome, type StreamConnection, sendMoneyPacket } from './stream-connection.ts'
+import type { Journal } from './send-money-journal.ts'
+import { ASK_MILLISECONDS, noteOutcome, type Sending } from './send-money-outcomes.ts'
+import { type StreamConnection, sendMoneyPacket } from './stream-connection.ts'
 
 /** The packets of one delivery that are in the air: sent, and waiting for an answer. */
 export interface Flights {
@@ -13,32 +14,28 @@ export interface Flights {
   landed(): Promise<unknown>
 }
 
-/** Is told of packets that have landed. */
-export interface Landing {
-  /** What became of a packet; `epoch` is that of the pace when it left. */
-  note(packet: Undecided, outcome: PacketOutcome, epoch: number): void
-  noteFault(cause: unknown): void
-}
-
 /** This long after its expiry, nobody will fulfill a packet any more, wherever it is, if clocks do not differ much. */
 export const EXPIRY_MARGIN_MILLISECONDS = 10_000
 
 /** Pauses are cut to this, because the clock may be set back. */
 const LONGEST_PAUSE_MILLISECONDS = 5_000
 
-/** Sends packets, each in its own request. */
+/** Sends packets, each in its own request, and notes what became of them; a fault is given to `noteFault`. */
 export function openFlights(
   connection: StreamConnection,
-  { isIdempotent, pace, clock }: Pick<Sending, 'isIdempotent' | 'pace' | 'clock'>,
-  landing: Landing,
+  sending: Sending,
+  journal: Journal,
+  noteFault: (cause: unknown) => void,
 ): Flights {
+  const { isIdempotent, pace, clock } = sending
   const flights = new Set<Promise<void>>()
 
   const fly = async (packet: Undecided): Promise<void> => {
     const epoch = pace.epoch()
     packet.state = 'flying'
     const wait = isIdempotent ? ASK_MILLISECONDS : packet.expiresAt + EXPIRY_MARGIN_MILLISECONDS - clock.now()
-    landing.note(packet, await sendMoneyPacket(connection, packet, wait), epoch)
+    const outcome = await sendMoneyPacket(connection, packet, wait)
+    if (noteOutcome(sending, packet, outcome, epoch)) journal.noteChange()
   }
 
   return {
@@ -49,7 +46,7 @@ export function openFlights(
         if (flights.size >= pace.width() || !requests.hasRoomBeside(flights.size)) return
         const flight: Promise<void> = requests
           .follow(fly(packet))
-          .catch(landing.noteFault)
+          .catch(noteFault)
           .then(() => {
             flights.delete(flight)
           })

@@ -1,9 +1,10 @@
-import type { Clock } from '../../src/index.ts'
 import type { RailRate } from '../../src/protocol/price.ts'
 import { nextPacket, type SendOrder } from './send-money-amounts.ts'
-import type { PacketBook, Undecided } from './send-money-book.ts'
+import type { Undecided } from './send-money-book.ts'
+import type { Flights } from './send-money-flights.ts'
 import type { Journal } from './send-money-journal.ts'
-import type { Pace, SendStop } from './send-money-pace.ts'
+import type { Sending } from './send-money-outcomes.ts'
+import type { SendStop } from './send-money-pace.ts'
 
 /** What must be known before packets are planned. */
 export interface PlanTerms {
@@ -27,7 +28,7 @@ export interface Planner {
    * Plans the next packets in addition to those in the air, and records them before they may leave. Returns whether it
    * had any to plan.
    */
-  planAhead(inFlight: () => number): Promise<boolean>
+  planAhead(): Promise<boolean>
 }
 
 const LIFETIME_MILLISECONDS = 30_000
@@ -38,8 +39,9 @@ const MOST_UNDECIDED = 64
 /** Plans from the book, and stops the pace if nothing more may leave. */
 export function createPlanner(
   { order, findRate, findMost }: PlanTerms,
-  { book, pace, clock }: { readonly book: PacketBook; readonly pace: Pace; readonly clock: Clock },
+  { book, pace, clock }: Sending,
   journal: Journal,
+  flights: Flights,
 ): Planner {
   const leastRate: RailRate = { sent: order.sendAmount, received: order.receiveAmount }
   let isRateFound = false
@@ -55,10 +57,10 @@ export function createPlanner(
     return undefined
   }
 
-  const plan = (inFlight: () => number): readonly Undecided[] => {
+  const plan = (): readonly Undecided[] => {
     const expiresAt = clock.now() + LIFETIME_MILLISECONDS
     const planned: Undecided[] = []
-    while (inFlight() + planned.length < MOST_AHEAD && book.undecided().length < MOST_UNDECIDED) {
+    while (flights.count() + planned.length < MOST_AHEAD && book.undecided().length < MOST_UNDECIDED) {
       const next = nextAt(book.rate())
       if (next === undefined) break
       planned.push(book.plan({ ...next, expiresAt }))
@@ -85,7 +87,7 @@ export function createPlanner(
 
   return {
     isDone,
-    async planAhead(inFlight) {
+    async planAhead() {
       if (isDone()) return false
       const unknown = isRateFound ? undefined : await askRate()
       if (unknown !== undefined) {
@@ -93,7 +95,7 @@ export function createPlanner(
         return false
       }
       pace.notePlanning()
-      const planned = plan(inFlight)
+      const planned = plan()
       const [first] = planned
       if (first === undefined) return false
       const unrecorded = await recordPlanned(first, planned)

@@ -5,7 +5,7 @@ import { smaller, smallestPart } from './send-money-amounts.ts'
 import { openBook } from './send-money-book.ts'
 import { openFlights } from './send-money-flights.ts'
 import { openJournal } from './send-money-journal.ts'
-import { countTaken, IN_FLIGHT, noteOutcome, type Sending } from './send-money-outcomes.ts'
+import { countTaken, IN_FLIGHT, type Sending } from './send-money-outcomes.ts'
 import { createPace, type SendStop } from './send-money-pace.ts'
 import { createPlanner, type PlanTerms } from './send-money-plan.ts'
 import type { StreamConnection } from './stream-connection.ts'
@@ -59,13 +59,8 @@ export async function sendMoney(
   const book = openBook(start, quotedRate)
   const journal = openJournal(clock, record, book.state)
   const sending: Sending = { order, isIdempotent, book, pace, clock }
-  const planner = createPlanner(terms, sending, journal)
-  const flights = openFlights(connection, sending, {
-    note(packet, outcome, epoch) {
-      if (noteOutcome(sending, packet, outcome, epoch)) journal.noteChange()
-    },
-    noteFault: (cause) => faults.push(cause),
-  })
+  const flights = openFlights(connection, sending, journal, (cause) => faults.push(cause))
+  const planner = createPlanner(terms, sending, journal, flights)
   if (isOver) pace.noteStop({ outcome: 'ended', reason: 'receiver_over' })
   if (start.packets.length > 0 && !isIdempotent) pace.noteStop(IN_FLIGHT)
 
@@ -103,7 +98,7 @@ export async function sendMoney(
         const before = flights.count()
         const isShort = book.undecided('planned').length === 0 && before <= few
         // Packets that came back meanwhile may have to be asked about first.
-        if (isShort && ((await planner.planAhead(flights.count)) || flights.count() < before)) continue
+        if (isShort && ((await planner.planAhead()) || flights.count() < before)) continue
       }
       const moments = [...asked.map(({ askAt }) => askAt), ...(mayBegin ? [pace.resumeAt()] : [])]
       const coming = moments.filter((moment) => moment > now)
