@@ -99,8 +99,10 @@ async function scene(dues: readonly Due[]) {
   }
   clock.advance(10_000)
   // All time passes in `pass`, that of pauses too.
-  const never = new AbortController().signal
-  const standing = { ...clock, sleep: (ms: number, signal: AbortSignal = never) => clock.sleep(ms, signal) }
+  const standing = {
+    ...clock,
+    sleep: (ms: number, signal: AbortSignal = new AbortController().signal) => clock.sleep(ms, signal),
+  }
   const openPayments = createOpenPayments({
     authServer: AUTH,
     resourceServer: BASE,
