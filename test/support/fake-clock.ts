@@ -28,12 +28,13 @@ export function fakeClock(start: number = Date.parse('2026-03-01T12:00:00Z')): F
       return new Promise((resolve) => {
         const end = (): void => {
           deadlines.delete(deadline)
+          signal.removeEventListener('abort', end)
           resolve()
         }
         const deadline = { at: now + milliseconds, fire: end }
         if (signal.aborted || milliseconds <= 0) return resolve()
         deadlines.add(deadline)
-        signal.addEventListener('abort', end, { once: true })
+        signal.addEventListener('abort', end)
       })
     },
   }
