@@ -80,7 +80,8 @@ describe('a delivery of which nobody knows what became of it', () => {
     expect(await ask(world, word, id)).toEqual({ ok: true })
     expect(await moneyOf(world)).toEqual(money)
     const { value } = await onlyPayment(world)
-    expect(value).toMatchObject({ state: 'failed', delivery: { saidByHost: word, inFlightSent: '0' } })
+    const delivery = { saidByHost: word, received: spent[1], inFlightSent: '0', inFlightReceived: '0' }
+    expect(value).toMatchObject({ state: 'failed', delivery })
     const [spending] = await world.storage.all('spending')
     expect([`${spending?.value.debit.value}`, spending?.value.receive[0]?.value]).toEqual(spent)
     expect(await world.wallet.openPayments.outgoingPayments.undecided()).toEqual([])

@@ -74,6 +74,14 @@ describe('TOK-1 the secret of a receiver', () => {
     expect(sealed).not.toContain(undefined)
   })
 
+  it('T-34 is sealed with another key for each 32 bytes: a text that repeats does not show', async () => {
+    const world = await railWorld({ sharedSecret: 'a'.repeat(64) })
+    await payRemotely(world)
+    const sealed = Buffer.from((await onlyPayment(world)).value.delivery?.details?.sealed ?? '', 'base64url')
+    expect(sealed).toHaveLength(64)
+    expect(sealed.subarray(0, 32)).not.toEqual(sealed.subarray(32))
+  })
+
   const MISSING = /^the secret with the id [0-9a-f]{16} is not configured any more$/
 
   it.each([

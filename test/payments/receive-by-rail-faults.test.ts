@@ -1,3 +1,4 @@
+import type { Ledger } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
 import { notedPauses } from '../support/noted-pauses.ts'
@@ -88,6 +89,23 @@ describe('a ledger', () => {
     await checkReceived(world, { isQuiet: false })
     await recoverReceiptsUntilQuiet(world)
     expect(await incomingOf(world, one)).toMatchObject({ reserved: { value: 0n }, received: { value: 25n } })
+    await checkReceived(world)
+  })
+
+  it('that counts down what it is asked to credit, and fails, is asked for the same again', async () => {
+    const world = await railWorld()
+    const process = world.startRail()
+    const asked: bigint[] = []
+    process.ports.plan = (call) => {
+      if (!isCredit(call)) return undefined
+      const { amount } = call.arguments[0] as Parameters<Ledger['credit']>[0]
+      asked.push(amount.value)
+      if (asked.length > 1) return undefined
+      Object.assign(amount, { value: 0n })
+      return 'throws'
+    }
+    expect(await tell(world, process, transferOf(1, await world.incoming(), 5n))).toBe('received')
+    expect(asked).toEqual([5n, 5n])
     await checkReceived(world)
   })
 

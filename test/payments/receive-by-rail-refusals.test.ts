@@ -76,6 +76,17 @@ describe('T-37 a transfer that was refused', () => {
     await checkReceived(world)
   })
 
+  it('is not written down where its payment is over, since nothing can be taken for that later', async () => {
+    const world = await railWorld()
+    const id = await world.incoming({ incomingAmount: usd('5') })
+    expect(await world.receive(world.rail, transferOf(1, id, 5n))).toBe('received')
+    await world.wallet.openPayments.drain()
+    expect(await world.receive(world.rail, transferOf(2, id, 1n))).toBe('not_payable')
+    expect(await world.receive(world.rail, transferOf(3, id, 1n, { isRefused: true }))).toBe('refused')
+    expect(await receiptsOf(world)).toEqual([transferId(1)])
+    await checkReceived(world)
+  })
+
   it('is not taken because a clock ran ahead for less than a day', async () => {
     const world = await railWorld()
     const id = await world.incoming()

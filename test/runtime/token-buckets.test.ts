@@ -46,6 +46,8 @@ describe('token buckets', () => {
     expect([take('a', 'b'), take('a'), take('a')]).toEqual([500, 0, 500])
     for (let times = 0; times < 5; times++) take.giveBack('a')
     expect([take('a'), take('a'), take('a')]).toEqual([0, 0, 500])
+    // The stranger is not remembered, so it has pushed nobody out.
+    expect(take('b')).toBe(500)
   })
 
   it('T-37 neither fill nor stay shut where the clock steps back', () => {
@@ -83,5 +85,11 @@ describe('token buckets', () => {
     expect(take('c')).toBe(0)
     expect(take('b')).toBe(500)
     expect(take('a')).toBe(0)
+  })
+
+  it('T-37 remember a key for longer once it is granted another token', () => {
+    const { take } = buckets({ maximumKeys: 2 })
+    expect([take('a'), take('b'), take('a'), take('c')]).toEqual([0, 0, 0, 0])
+    expect(take('a')).toBe(500)
   })
 })
