@@ -23,6 +23,11 @@ function compareAge(a: ListPosition, b: ListPosition): number {
   return a.id === b.id ? 0 : a.id < b.id ? -1 : 1
 }
 
+/** When a record is due: never, if it has no such moment. */
+function momentOf({ dueAt = Number.POSITIVE_INFINITY }: StoredRecord): number {
+  return dueAt
+}
+
 function recordOf(change: Change & { action: 'insert' | 'replace' }, version: number): StoredRecord {
   const { kind, value, dueAt, isListed, schemaVersion } = change
   return freezeDeep({
@@ -76,8 +81,8 @@ export function memoryStorage(): Storage {
     },
     async due(kind, now, limit) {
       return [...tableOf(kind).values()]
-        .filter(({ dueAt }) => dueAt !== undefined && dueAt <= now)
-        .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0))
+        .filter((record) => momentOf(record) <= now)
+        .sort((a, b) => momentOf(a) - momentOf(b))
         .slice(0, limit)
     },
     async commit(changes) {
