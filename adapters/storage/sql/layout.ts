@@ -212,7 +212,7 @@ export interface TableLayout {
   readonly isListable: boolean
   /** The columns of the members (the id first) and of the marks. The version is one more column, after these. */
   readonly columns: readonly string[]
-  /** The place of the first mark. */
+  /** The place of the first mark, `due_at`. After it come `schema_version` and, if the table is listable, `is_listed`. */
   readonly marksAt: number
 }
 
