@@ -2,7 +2,8 @@
  * The style sheet of the consent page. Colours reach a contrast of 4.5:1 in light and in dark mode, edges of controls
  * one of 3:1; nothing moves. Buttons react to a mouse only half a second after the page appeared: the second click of a
  * double click on somebody else's window, which closes in between, must not approve anything. @spec T-18
- * Nor do they react in the second after a press: its repeat would reach a request that was just answered. @spec INT-3
+ * Nor do they react in the second after a press: its repeat would reach a request that was just answered. The form says
+ * so, since a button that changes its own animation on a press begins its half second anew. @spec INT-3
  * Anything that a client's name draws beyond its lines is cut off, so that it cannot cover the address shown with it.
  * @spec INT-11
  */
@@ -31,7 +32,7 @@ p { margin: 0 0 .75rem; }
 form button { animation: appear .5s step-end; }
 @media (hover: hover) { main:hover button { animation-name: arrive; } }
 @keyframes answer { from { pointer-events: none; } }
-form button:focus:not(:active, :focus-visible) { animation: answer 1s step-end; }
+form:focus-within:not(:active) { animation: answer 1s step-end; }
 .asker { margin-bottom: 1.25rem; }
 .asker span { color: var(--soft); }
 section { padding: 1.5rem 0; border-top: 1px solid var(--line); }

@@ -365,6 +365,28 @@ it.each(['Approve', 'Deny'])(
   },
 )
 
+it('INT-3 answers a short press after one that was let go beside the button', async () => {
+  const pending = await ask()
+  const page = await open(await enter('alice'), pending)
+  const button = page.getByRole('button', { name: 'Approve' })
+  await button.scrollIntoViewIfNeeded()
+  const box = await button.boundingBox()
+  const place = [(box?.x ?? 0) + 20, (box?.y ?? 0) + 20] as const
+  await page.mouse.move(...place)
+  await endWaiting(page)
+  await page.mouse.down()
+  await page.mouse.move(2, 2)
+  await page.mouse.up()
+  await page.mouse.move(...place)
+  await endWaiting(page)
+  await page.mouse.down()
+  // The browser draws the pressed button, as it does within any press of a person.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+  await page.mouse.up()
+  await page.waitForURL(`${bank.shop.origin}/**`)
+  await expectApproved(pending)
+})
+
 describe('a client with a name of its own choice', () => {
   const names: readonly (readonly [string, string, string])[] = [
     [
