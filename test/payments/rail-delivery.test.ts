@@ -149,6 +149,46 @@ describe('a delivery that comes to its end', () => {
     expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(sent)
   })
 
+  it('OUT-7 is settled for what has left, also if the rail counts in what it was given', async () => {
+    const world = await railWorld()
+    const begun: DeliveryProgress[] = []
+    world.method = {
+      ...world.method,
+      quote: async (request) => {
+        Object.assign(request.amount ?? {}, { value: 1n })
+        return quoteAt(10n, 9n)
+      },
+      deliver: async (delivery, start, record) => {
+        begun.push(structuredClone(start))
+        await record(inFlight(progress(0n, 0n), 5n, 4n))
+        Object.assign(start, { sent: 5n, received: 4n })
+        Object.assign(delivery.receiveAmount, { value: 0n })
+        Object.assign(delivery.details, { sharedSecret: '' })
+        return { outcome: 'ended', progress: progress(5n, 4n), reason: 'the way is closed' }
+      },
+    }
+    const { wallet, token, receiver } = world
+    for (const _ of ['one', 'another']) {
+      const json = { walletAddress: 'https://wallet.example/alice', receiver: receiver.url, method: 'ilp' }
+      const quote = await wallet.send('POST', 'https://wallet.example/quotes', {
+        token,
+        json: { ...json, receiveAmount: usd('9') },
+      })
+      expect(quote.body.receiveAmount).toEqual(usd('9'))
+      const order = { walletAddress: json.walletAddress, quoteId: quote.body.id }
+      await wallet.send('POST', 'https://wallet.example/outgoing-payments', { token, json: order })
+      await wallet.openPayments.drain()
+    }
+    expect(begun).toEqual([progress(0n, 0n), progress(0n, 0n)])
+    const payments = (await world.storage.all('outgoing-payment')).map(({ value }) => value)
+    expect(payments.map(({ state, receiveAmount }) => [state, receiveAmount.value])).toEqual([
+      ['failed', 9n],
+      ['failed', 9n],
+    ])
+    expect(await world.ledger.balance('alice')).toMatchObject({ held: 0n })
+    expect(wallet.events).not.toContainEqual(expect.objectContaining({ type: 'fault' }))
+  })
+
   it('OUT-7 OUT-8 settles whole where its rail has delivered it, though a little of it has stayed', async () => {
     const world = await paidBy(async (_delivery, start, record) => {
       await record(inFlight(start, 13n, 11n))

@@ -54,7 +54,9 @@ export async function deliverByRail(context: Context, record: RailRecord): Promi
   if (details === undefined) return giveUp(context, record, progress, 'details_unreadable')
   const followed = followDelivery(context, record, details)
   const delivery = deliveryOf(payment, details, stop !== undefined || receiver.state === 'unclear')
-  const result = await carry(context, followed, details, () => method.deliver(delivery, progress, followed.record))
+  // Copies: what the rail writes into them must not become the payment's own amounts, or how far it has come.
+  const deliver = () => method.deliver(structuredClone(delivery), structuredClone(progress), followed.record)
+  const result = await carry(context, followed, details, deliver)
   if (result === 'lost') return { outcome: 'lost' }
   try {
     // Retried for the whole lease: the rail may not be able to find this out a second time.

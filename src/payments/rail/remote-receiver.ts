@@ -177,7 +177,8 @@ async function wayTo(
 
 async function quoteOf(context: Context, method: PaymentMethod, request: RailQuoteRequest): Promise<RailQuote> {
   try {
-    return await askRail(request.details, () => method.quote(request))
+    // A copy: what the rail writes into it must not become what is priced.
+    return await askRail(request.details, () => method.quote(structuredClone(request)))
   } catch (cause) {
     tellFault(context, 'a payment method failed', cause)
     throw unavailable('a payment method failed')
