@@ -49,9 +49,11 @@ export function derivedSecrets(secrets: readonly string[], cryptography: Cryptog
       return toHex(await cryptography.sha256(toUtf8(text)))
     },
     randomId() {
-      const id = toHex(cryptography.randomBytes(16))
+      const bytes = cryptography.randomBytes(16)
+      const id = toHex(bytes)
       // Text, or larger integers, become other digits: then many ids are alike, and references can be guessed.
-      if (id.length !== 32) throw new TypeError('cryptography.randomBytes(16) must give 16 bytes')
+      if (id.length !== 32 || bytes.byteLength !== 16)
+        throw new TypeError('cryptography.randomBytes(16) must give 16 bytes')
       return id
     },
   }

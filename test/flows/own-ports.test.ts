@@ -136,6 +136,7 @@ describe('a server with ports of its own', () => {
 describe('randomness of a wallet’s own', () => {
   it.each<readonly [string, (length: number) => unknown]>([
     ['text', (length) => 'ab'.repeat(length)],
+    ['digits', (length) => '7'.repeat(length)],
     ['too few bytes', () => new Uint8Array(1)],
     ['larger integers', (length) => new Uint32Array(length).fill(256)],
     ['a promise', async (length) => cryptography.randomBytes(length)],
