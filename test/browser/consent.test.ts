@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Bank, logIn, openBank, type Pending } from './bank.ts'
@@ -349,17 +350,21 @@ it.each(['Approve', 'Deny'])(
     })
     await page.getByRole('main').hover({ position: { x: 5, y: 5 } })
     await endWaiting(page)
-    // Between the two presses the first has been sent, and no answer has come yet.
+    // Between the two presses the first has been sent, no answer has come yet, and no time passes for the style sheet.
+    const mouse = new EventEmitter()
+    const pressedAgain = once(mouse, 'pressed again')
     await page.route(pending.url, async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 300))
+      await pressedAgain
       await route.continue()
     })
+    const devices = await context.newCDPSession(page)
+    await devices.send('Animation.setPlaybackRate', { playbackRate: 0 })
     await page.getByRole('button', { name }).scrollIntoViewIfNeeded()
     const box = await page.getByRole('button', { name }).boundingBox()
     const place = [(box?.x ?? 0) + 20, (box?.y ?? 0) + 20] as const
+    await Promise.all([page.waitForRequest(pending.url), page.mouse.click(...place)])
     await page.mouse.click(...place)
-    await page.waitForTimeout(100)
-    await page.mouse.click(...place)
+    mouse.emit('pressed again')
     await page.waitForURL(`${bank.shop.origin}/**`)
     expect(sent).toEqual([pending.url])
   },
