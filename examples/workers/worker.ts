@@ -61,7 +61,7 @@ export class Wallet {
   }
 }
 
-// biome-ignore lint/style/noDefaultExport: the entry of a Worker
+// biome-ignore lint/style/noDefaultExport: Workers call the default export of their entry, and no other
 export default {
   fetch: (request: Request, { WALLET: wallet }: Env): Promise<Response> => wallet.getByName('wallet').fetch(request),
 }

@@ -81,7 +81,7 @@ function makeWallet(): void {
   })
 }
 
-// biome-ignore lint/style/noDefaultExport: the entry of a Worker
+// biome-ignore lint/style/noDefaultExport: Workers call the default export of their entry, and no other
 export default {
   fetch: (request: Request, { WALLET: wallet }: { readonly WALLET: DurableObjectNamespace }): Promise<Response> =>
     wallet.getByName(request.url).fetch(request),

@@ -37,5 +37,5 @@ export class Wallet extends Example {
   }
 }
 
-// biome-ignore lint/style/noDefaultExport: the entry of a Worker
+// biome-ignore lint/style/noDefaultExport: Workers call the default export of their entry, and no other
 export default example
