@@ -227,7 +227,12 @@ describe('the quota of a source', () => {
     ['::1', '::1:2:3:4', true],
     ['fe80::1%eth0', 'fe80::2%eth1', true],
     ['office', 'branch', false],
-    ['10.0.0.1:4711', '10.0.0.1:4712', false],
+    ['198.51.100.7:4711', '198.51.100.7:4712', true],
+    ['198.51.100.7:4711', '198.51.100.7', true],
+    ['198.51.100.7:4711', '198.51.100.8:4711', false],
+    ['[2001:db8:1:2::1]:4711', '2001:db8:1:2::2', true],
+    ['[::ffff:198.51.100.7]', '198.51.100.7:4711', true],
+    ['office:1', 'office:2', false],
     ['not:an:address', 'not:an:address:either', false],
   ]
   it.each(pairs)('T-37 knows %s and %s for one another: %s', async (one, other, areOne) => {
