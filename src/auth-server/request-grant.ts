@@ -33,7 +33,7 @@ export async function requestGrant({ exchange, caller, body }: Input<ClientCalle
   if (body.interact?.finish !== undefined) checkFinish(context, body.interact.finish)
   const isInteractive = body.subject !== undefined || body.access.some((entry) => needsInteraction(context, entry))
   if (isInteractive && clientWalletAddress(caller.holder.client) === undefined)
-    throw unknownClient('a directed identity gets only what needs no interaction')
+    throw unknownClient('a client named by its key alone gets only what needs no consent: name its wallet address')
   const checked = await Promise.all(body.access.map((entry) => checkAccess(context, entry)))
   const access = checked.map((entry) => entry.access)
   // Checked again: two spellings of a wallet address have become one.

@@ -113,7 +113,8 @@ export function wrongContinuationToken(): OpenPaymentsError {
 
 /** The interaction reference is wrong or already used, or the grant is over. */
 export function invalidContinuation(): OpenPaymentsError {
-  return refuse('invalid_continuation', 404, 'invalid_continuation', 'this grant cannot be continued')
+  const description = 'the interact_ref is wrong or was used, or this grant is over'
+  return refuse('invalid_continuation', 404, 'invalid_continuation', description)
 }
 
 /** Cancelling a grant that does not exist. */

@@ -105,7 +105,9 @@ describe('a refusal says why', () => {
     const asking = await wallet.expectRefusal(400, 'invalid_client', () =>
       wallet.ask({ ...CONSENT_REQUEST, client: as.client }, { as }),
     )
-    expect(asking.body.error.description).toBe('a directed identity gets only what needs no interaction')
+    expect(asking.body.error.description).toBe(
+      'a client named by its key alone gets only what needs no consent: name its wallet address',
+    )
   })
 
   it('1.2 of a continuation', async () => {
@@ -122,6 +124,15 @@ describe('a refusal says why', () => {
     expect(await poll(wallet)).toBe('this grant continues with the interact_ref of its finish redirect')
     await decideAs(wallet, pending, 'deny')
     expect(await poll(wallet)).toBe('the resource owner denied the request')
+  })
+
+  it('1.2 of a continuation with a wrong reference, which the client may correct', async () => {
+    const wallet = await authWallet()
+    const { pending } = await approvedGrant(wallet, CONSENT_REQUEST)
+    wallet.clock.advance(5_000)
+    const { status, body } = await resume(wallet, pending, { interact_ref: 'x' })
+    const description = 'the interact_ref is wrong or was used, or this grant is over'
+    expect([status, body.error]).toEqual([404, { code: 'invalid_continuation', description }])
   })
 
   it('CON-3 of a continuation before its time: the seconds that are left, rounded up', async () => {
