@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import { serve } from '@hono/node-server'
+import { getRequestListener, serve } from '@hono/node-server'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
@@ -28,6 +28,10 @@ function honoApp(openPayments: OpenPayments): Hono {
     const { pathname, search } = new URL(req.url)
     return (await openPayments.owns(req.method, pathname + search)) ? openPayments.fetch(req.raw) : next()
   })
+  return honoRoutes(app)
+}
+
+function honoRoutes(app = new Hono()): Hono {
   app.post('/notes', async (context) => context.json(await context.req.json()))
   app.get('/broken', () => {
     throw new Error('broken route')
@@ -82,6 +86,19 @@ const FRAMEWORKS: readonly Framework[] = [
         )
       })
       return { send: sendTo(port), close: () => server.close() }
+    },
+  },
+  {
+    name: 'Hono behind node:http',
+    async start(openPayments) {
+      const next = getRequestListener(honoRoutes().fetch, { overrideGlobalObjects: false })
+      const server = createServer(toNodeListener(openPayments, { next }))
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const close = (): void => {
+        server.closeAllConnections()
+        server.close()
+      }
+      return { send: sendTo((server.address() as AddressInfo).port), close }
     },
   },
   {
