@@ -52,7 +52,12 @@ async function deliver(
   const { id, details, account, sendAmount, receiveAmount, isFixedReceive, isOver, sendUntil } = delivery
   const state = readProgress(id, progress)
   const endNow = (reason: string): Promise<DeliveryResult> =>
-    conclude(server, account, false, { state, stop: { outcome: 'ended', reason }, isRecorded: true }, record)
+    conclude(
+      server,
+      { account, isIdempotent: false },
+      { state, stop: { outcome: 'ended', reason }, isRecorded: true },
+      record,
+    )
   const peer = peers.peerByAccount(account)
   if (peer === undefined) return endNow('peer_not_configured')
   if (peers.isOwn(details.ilpAddress)) return endNow('own_address')
@@ -68,11 +73,11 @@ async function deliver(
     sendUntil,
     quotedRate: quoted,
     closingRate: isOneToOne(delivery) ? quoted : times(quoted, MUCH_BETTER),
-    findRate: (known: RailRate) => findRate(connection, peer, delivery, quoted, known, hasLeft),
+    findRate: (known: RailRate) => findRate(connection, known, { peer, delivery, quoted, hasLeft }),
     findMost: () => findMost(server, peer),
   }
   const result = await sendMoney(connection, terms, state, record)
-  return conclude(server, account, peer.isIdempotent, result, record)
+  return conclude(server, peer, result, record)
 }
 
 /** The rate that was measured for the quote, if `slippageBasisPoints` has not changed since. */
@@ -115,11 +120,19 @@ function isOneToOne({ rate, sendAmount, receiveAmount }: Delivery): boolean {
  */
 async function findRate(
   connection: StreamConnection,
-  { maxPacketAmount }: Peer,
-  delivery: Delivery,
-  quoted: RailRate,
   known: RailRate,
-  hasLeft: boolean,
+  {
+    peer: { maxPacketAmount },
+    delivery,
+    quoted,
+    hasLeft,
+  }: {
+    readonly peer: Peer
+    readonly delivery: Delivery
+    readonly quoted: RailRate
+    /** Whether any of the payment may have left. */
+    readonly hasLeft: boolean
+  },
 ): Promise<RailRate | SendStop> {
   const least = { sent: delivery.sendAmount.value, received: delivery.receiveAmount.value }
   if (!delivery.isFixedReceive || isOneToOne(delivery)) return known
@@ -152,10 +165,10 @@ async function findMost(server: RailServer, peer: Peer): Promise<bigint | undefi
   }
 }
 
+/** What the core is told: a delivery that only waits is recorded first, if it has come further than was recorded. */
 async function conclude(
   server: RailServer,
-  account: string,
-  isIdempotent: boolean,
+  { account, isIdempotent }: Pick<Peer, 'account' | 'isIdempotent'>,
   { state, stop, isRecorded }: SendResult,
   record: RecordProgress,
 ): Promise<DeliveryResult> {

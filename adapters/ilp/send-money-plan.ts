@@ -1,9 +1,7 @@
 import type { RailRate } from '../../src/protocol/price.ts'
 import { nextPacket, type SendOrder } from './send-money-amounts.ts'
 import type { Undecided } from './send-money-book.ts'
-import type { Flights } from './send-money-flights.ts'
-import type { Journal } from './send-money-journal.ts'
-import type { Sending } from './send-money-outcomes.ts'
+import type { Flights, Sending } from './send-money-flights.ts'
 import type { SendStop } from './send-money-pace.ts'
 
 /** What must be known before packets are planned. */
@@ -39,8 +37,7 @@ const MOST_UNDECIDED = 64
 /** Plans from the book, and stops the pace if nothing more may leave. */
 export function createPlanner(
   { order, findRate, findMost }: PlanTerms,
-  { book, pace, clock }: Sending,
-  journal: Journal,
+  { book, journal, pace, clock }: Sending,
   flights: Flights,
 ): Planner {
   const leastRate: RailRate = { sent: order.sendAmount, received: order.receiveAmount }

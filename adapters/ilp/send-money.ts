@@ -2,10 +2,8 @@ import type { RecordProgress } from '../../src/index.ts'
 import type { RailRate } from '../../src/protocol/price.ts'
 import type { SendState } from './deliver-notes.ts'
 import { smaller, smallestPart } from './send-money-amounts.ts'
-import { openBook } from './send-money-book.ts'
-import { openFlights } from './send-money-flights.ts'
-import { openJournal } from './send-money-journal.ts'
-import { countTaken, IN_FLIGHT, type Sending } from './send-money-outcomes.ts'
+import { openBook, openJournal } from './send-money-book.ts'
+import { IN_FLIGHT, openFlights, type Sending } from './send-money-flights.ts'
 import { createPace, type SendStop } from './send-money-pace.ts'
 import { createPlanner, type PlanTerms } from './send-money-plan.ts'
 import type { StreamConnection } from './stream-connection.ts'
@@ -58,9 +56,9 @@ export async function sendMoney(
   const pace = createPace(clock, maxPacketAmount, order.sendAmount, smallestPart(order, quotedRate))
   const book = openBook(start, quotedRate)
   const journal = openJournal(clock, record, book.state)
-  const sending: Sending = { order, isIdempotent, book, pace, clock }
-  const flights = openFlights(connection, sending, journal, (cause) => faults.push(cause))
-  const planner = createPlanner(terms, sending, journal, flights)
+  const sending: Sending = { order, isIdempotent, book, journal, pace, clock }
+  const flights = openFlights(connection, sending, (cause) => faults.push(cause))
+  const planner = createPlanner(terms, sending, flights)
   if (isOver) pace.noteStop({ outcome: 'ended', reason: 'receiver_over' })
   if (start.packets.length > 0 && !isIdempotent) pace.noteStop(IN_FLIGHT)
 
@@ -108,13 +106,7 @@ export async function sendMoney(
   }
 
   await sendOn().catch((cause: unknown) => faults.push(cause))
-  await flights.landed()
-  // If the amount that arrived of a taken packet was not found out, its least counts.
-  for (const packet of book.undecided('unknown')) {
-    if (!packet.isTaken) continue
-    countTaken(sending, packet, packet.least)
-    journal.noteChange()
-  }
+  await flights.land()
   if (faults.length > 0) {
     for (const packet of book.undecided('planned')) book.drop(packet)
     // A worker that has lost the payment must not write any more.

@@ -10,9 +10,8 @@ import { arrivingFor, leavingFor } from '../../src/protocol/price.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { PAYMENT, peerRequest, type ReceiverWorld, receiverWorld } from './receiver-world.ts'
 import { type Hop, type Mishap, testPath } from './sender-path.ts'
+import { NOTHING } from './sender-scene.ts'
 import { EUR, PEER_ADDRESS, senderWorld, USD } from './sender-world.ts'
-
-const NOTHING = { sent: 0n, received: 0n }
 
 function deliveryTo(details: IlpPaymentMethod, sent: bigint, received: bigint, isFixedReceive = false): Delivery {
   return {

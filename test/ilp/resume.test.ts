@@ -2,10 +2,9 @@ import type { DeliveryResult } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { readProgress } from '../../adapters/ilp/deliver-notes.ts'
 import { turn, turns } from '../support/turns.ts'
-import { senderScene } from './sender-scene.ts'
+import { NOTHING, senderScene } from './sender-scene.ts'
 import { senderWorld } from './sender-world.ts'
 
-const NOTHING = { sent: 0n, received: 0n }
 const HOPS = [{ most: 300n }, { numerator: 92n, denominator: 100n }]
 /** Dies there, and once more a little later. */
 type Deaths = readonly [first: number, second?: number]

@@ -1,15 +1,9 @@
 import { webCryptography } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { type Mishap, testPath } from './sender-path.ts'
-import { senderScene } from './sender-scene.ts'
+import { delivered, FIXED_RECEIVE, NOTHING, senderScene } from './sender-scene.ts'
 import { senderWorld } from './sender-world.ts'
 
-const NOTHING = { sent: 0n, received: 0n }
-const delivered = (sent: bigint, received: bigint) => ({
-  outcome: 'delivered',
-  progress: { sent, received, inFlight: NOTHING },
-})
-const FIXED_RECEIVE = { isFixedReceive: true }
 const EXCHANGE = [{ numerator: 92n, denominator: 100n }]
 
 describe('a receiver that says that more has arrived than can', () => {

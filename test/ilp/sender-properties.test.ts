@@ -5,7 +5,7 @@ import { smaller } from '../../adapters/ilp/send-money-amounts.ts'
 import { arrivingFor, ceilDivide, leavingFor } from '../../src/protocol/price.ts'
 import { checkProperty, PROPERTY_MILLISECONDS } from '../properties/property-parameters.ts'
 import type { Hop, Mishap } from './sender-path.ts'
-import { type SceneTerms, senderScene } from './sender-scene.ts'
+import { NOTHING, type SceneTerms, senderScene } from './sender-scene.ts'
 import { EUR, USD } from './sender-world.ts'
 
 const MISHAPS: readonly Mishap[] = [
@@ -104,8 +104,6 @@ async function untilDecided(
 /** Of one packet every hop rounds away less than a unit, of which those after it make what they make of one. */
 const roundedOver = (hops: readonly Hop[]): bigint =>
   hops.reduce((lost, { numerator = 1n, denominator = 1n }) => ceilDivide(lost * numerator, denominator) + 1n, 0n)
-const NOTHING = { sent: 0n, received: 0n }
-
 describe('whatever befalls packets and processes', () => {
   it(
     'nothing is paid twice, and what the sender counts is what the receiver counts',

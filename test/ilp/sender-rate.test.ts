@@ -5,11 +5,9 @@ import { leavingFor } from '../../src/protocol/price.ts'
 import { checkProperty, PROPERTY_MILLISECONDS } from '../properties/property-parameters.ts'
 import { turns } from '../support/turns.ts'
 import { type Mishap, testPath } from './sender-path.ts'
-import { type SceneTerms, senderScene } from './sender-scene.ts'
+import { FIXED_RECEIVE, NOTHING, type SceneTerms, senderScene } from './sender-scene.ts'
 import { senderWorld } from './sender-world.ts'
 
-const NOTHING = { sent: 0n, received: 0n }
-const FIXED_RECEIVE = { isFixedReceive: true }
 /** From ten-thousandths of one asset to hundredths of another: of little next to nothing arrives. */
 const HOPS = [{ numerator: 10_871n, denominator: 1_000_000n }]
 const WANTED = 5_000n

@@ -4,6 +4,15 @@ import { type Hop, type Mishap, testPath } from './sender-path.ts'
 import { packetReader, testReceiver } from './sender-receiver.ts'
 import { EUR, PEER_ADDRESS, type SenderTerms, senderWorld, USD } from './sender-world.ts'
 
+export const NOTHING = { sent: 0n, received: 0n }
+export const FIXED_RECEIVE = { isFixedReceive: true }
+
+/** The result of a delivery that has ended with nothing in flight. */
+export const delivered = (sent: bigint, received: bigint) => ({
+  outcome: 'delivered',
+  progress: { sent, received, inFlight: NOTHING },
+})
+
 /** In milliseconds; no packet of money has as little as it leaves. */
 const TEST_LIFE = 10_000
 

@@ -4,7 +4,7 @@ import type { Edit } from '../crashes/broken-packages.ts'
 export const RAIL_MISTAKES: Readonly<Record<string, readonly Edit[]>> = {
   'a packet without an answer counts as refused': [
     {
-      file: 'adapters/ilp/send-money-outcomes.ts',
+      file: 'adapters/ilp/send-money-flights.ts',
       from: "const isFinal = outcome.outcome === 'rejected' && outcome.isFinal",
       to: 'const isFinal = true',
     },
