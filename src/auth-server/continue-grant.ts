@@ -8,7 +8,7 @@ import {
   wrongContinuationToken,
 } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
-import { type Proof, presentedToken, proveHolder, signaturesOf } from '../http/credentials.ts'
+import { type Proof, presentedToken, proveGrantHolder, signaturesOf } from '../http/credentials.ts'
 import { type Input, parseBody } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Result } from '../http/respond.ts'
@@ -55,7 +55,7 @@ export function identifyByGrant(unknown: () => OpenPaymentsError): (exchange: Ex
     if (record === undefined) throw unknown()
     if (!isEqualDigest(await context.secrets.digest(token), record.value.continuationHash))
       throw wrongContinuationToken()
-    const { proof } = await proveHolder(exchange, candidates, record.value, id, unknownClient)
+    const { proof } = await proveGrantHolder(exchange, candidates, { ...record.value, grantId: id }, unknownClient)
     return { presented: record, continuationToken: token, proof }
   }
 }

@@ -56,7 +56,7 @@ export interface RecordCaller<K extends RecordKind> extends TokenCaller {
 
 /** Steps 3 and 4 for the resource server: token, then signature with a key of the token's client. @spec RS-1 */
 export async function identifyToken(exchange: Exchange): Promise<TokenCaller> {
-  return proveToken(exchange, await exchange.context.storage.get([await keyOfToken(exchange)]))
+  return callerAmong(exchange, await exchange.context.storage.get([await keyOfToken(exchange)]))
 }
 
 /** The same if the path names a record of this kind by its id: token and record are read in one round trip. */
@@ -69,7 +69,7 @@ export async function identifyTokenAndRecord<K extends RecordKind>(
   const token = await keyOfToken(exchange)
   const found = await context.storage.get(isIdentifier(id) ? [token, { kind, id }] : [token])
   const [record] = recordsOfKind(found, kind)
-  return { ...(await proveToken(exchange, found)), record }
+  return { ...(await callerAmong(exchange, found)), record }
 }
 
 async function keyOfToken(exchange: Exchange): Promise<Key> {
@@ -78,7 +78,8 @@ async function keyOfToken(exchange: Exchange): Promise<Key> {
   return { kind: 'access-token', id: await tokenIdOf(exchange.context.secrets, value) }
 }
 
-async function proveToken(exchange: Exchange, found: readonly (StoredRecord | undefined)[]): Promise<TokenCaller> {
+/** The caller whose token is among the records that were found. */
+async function callerAmong(exchange: Exchange, found: readonly (StoredRecord | undefined)[]): Promise<TokenCaller> {
   const { context } = exchange
   const [presented] = recordsOfKind(found, 'access-token')
   if (presented === undefined || !isUsableToken(presented.value, context.clock.now())) throw invalidToken()
@@ -133,7 +134,7 @@ export async function proveTokenHolder(
   unknownKey: RefuseUnknownKey,
 ): Promise<TokenCaller> {
   const { value: token } = read
-  const { proof, written } = await proveHolder(exchange, candidates, token, token.grantId, unknownKey)
+  const { proof, written } = await proveGrantHolder(exchange, candidates, token, unknownKey)
   // The grant may have a newer token by now than the one presented.
   return { token, presented: written?.value.id === token.id ? written : read, proof }
 }
@@ -147,13 +148,13 @@ export type RefuseUnknownKey = (reason: string) => OpenPaymentsError
  * Proves that the holder of a grant, or of its token, signed the request. Keys that the grant has not seen are recorded
  * with it now, and with its token: `written` is the token's record after that.
  */
-export async function proveHolder(
+export async function proveGrantHolder(
   exchange: Exchange,
   candidates: readonly SignatureCandidate[],
-  holder: KeyHolder,
-  grantId: string,
+  holder: KeyHolder & { readonly grantId: string },
   unknownKey: RefuseUnknownKey,
 ): Promise<{ readonly proof: Proof; readonly written?: StoredRecord<'access-token'> | undefined }> {
+  const { grantId } = holder
   const proof = await proveSignature(exchange, candidates, holder, unknownKey)
   exchange.noteCaller(holder.client, grantId)
   if (newKeys(proof.keys, holder.keys).length === 0) return { proof }

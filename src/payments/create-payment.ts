@@ -48,7 +48,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
     // A repeat has read none. If its first order has just been undone, it is now the first, and needs them.
     terms ??= await order.readTerms()
-    return planPayment(context, id, order, terms, await readToken(), uncommitted)
+    return planPayment(context, order, { id, terms, current: await readToken(), uncommitted })
   }
   const once = await context.decideTogether(
     turnAtGrant(presented.value.grantId),

@@ -45,11 +45,11 @@ export async function deliverLocally(
   if (credited.outcome === 'unknown') return { outcome: 'stalled', reason: credited.reason }
   if (credited.outcome === 'refused') {
     const release: Decision = { action: 'release', reason: credited.reason }
-    return writeOutcome(context, record, creditId, release, false)
+    return writeOutcome(context, record, creditId, { decision: release, isTold: false })
   }
   const settle: Decision = { action: 'settle', amount: payment.debitAmount.value, fee: payment.fee.value }
   const settled = await askEnd(context, payment, settle)
-  return writeOutcome(context, record, creditId, settle, settled.outcome === 'done')
+  return writeOutcome(context, record, creditId, { decision: settle, isTold: settled.outcome === 'done' })
 }
 
 /**
@@ -80,8 +80,7 @@ async function writeOutcome(
   context: Context,
   record: LocalRecord,
   creditId: string,
-  decision: Decision,
-  isTold: boolean,
+  { decision, isTold }: { readonly decision: Decision; readonly isTold: boolean },
 ): Promise<Step> {
   return decideAtReceiver<Step>(context, record.value, async () => {
     const { incoming, receipts } = await readReceipts(context, record.value.incomingPaymentId, creditId)

@@ -49,15 +49,24 @@ export interface Intent {
 
 /**
  * What is committed for an order: the payment, its charge to the budget and the use of its quote, if the token is still
- * usable. `uncommitted` are the changes of the orders before it in a joint commit.
+ * usable.
  */
 export async function planPayment(
   context: Context,
-  id: string,
   { presented, key, claims, signedRequest, answerOf }: PaymentOrder,
-  terms: PaymentTerms,
-  current: StoredRecord<'access-token'> | undefined,
-  uncommitted: readonly Change[],
+  {
+    id,
+    terms,
+    current,
+    uncommitted,
+  }: {
+    readonly id: string
+    readonly terms: PaymentTerms
+    /** The token as it is now. */
+    readonly current: StoredRecord<'access-token'> | undefined
+    /** The changes of the orders before this one in a joint commit. */
+    readonly uncommitted: readonly Change[]
+  },
 ): Promise<Effect<Intent>> {
   const token = presented.value
   const now = context.clock.now()

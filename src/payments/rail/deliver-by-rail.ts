@@ -61,7 +61,7 @@ export async function deliverByRail(context: Context, record: RailRecord): Promi
   try {
     // Retried for the whole lease: the rail may not be able to find this out a second time.
     return await outlastStorage(context, followed.current().dueAt, () =>
-      conclude(context, followed, receiver, stop, result),
+      conclude(context, followed, result, { receiver, stop }),
     )
   } catch (cause) {
     if (followed.isLost()) return { outcome: 'lost' }
@@ -149,9 +149,8 @@ async function carry(
 async function conclude(
   context: Context,
   followed: FollowedDelivery,
-  receiver: CheckedReceiver,
-  stop: string | undefined,
   result: DeliveryResult,
+  { receiver, stop }: { readonly receiver: CheckedReceiver; readonly stop: string | undefined },
 ): Promise<Step> {
   const record = followed.current()
   const before = progressOf(record.value)
