@@ -275,3 +275,33 @@ function receivedBy({
   const received = [BigInt(delivery?.received ?? 0), paidFor].reduce((one, other) => (one > other ? one : other))
   return received < receiveAmount.value ? received : receiveAmount.value
 }
+
+/** How a rail carries a payment. */
+export type Deliver = PaymentMethod['deliver']
+
+/** A payment of 15, of which 13 leave and 11 arrive at least, in the hands of a rail that does as it is told. */
+export async function paidBy(deliver: Deliver, members: Partial<FakeReceiver> = {}): Promise<RailWorld> {
+  const world = await railWorld(members)
+  world.method = { ...world.method, deliver }
+  expect((await payRemotely(world)).status).toBe(201)
+  return world
+}
+
+/** The state of the only payment, what it has sent, and what the ledger shows of Alice and the fees. */
+export async function outcomeOf(world: RailWorld): Promise<readonly unknown[]> {
+  const { value } = await onlyPayment(world)
+  const alice = await world.ledger.balance('alice')
+  const fees = await world.ledger.balance('fees:USD:2')
+  return [value.state, value.sentAmount.value, 100_000n - (alice?.total ?? 0n), alice?.held, fees?.total ?? 0n]
+}
+
+/** What went wrong, as the host is told. */
+export function faultsOf({ wallet }: RailWorld): readonly unknown[] {
+  return wallet.events.flatMap((event) => (event.type === 'fault' ? [(event.cause as Error).message] : []))
+}
+
+/** What the grant has spent: debit, and receive. */
+export async function spentBy({ storage }: RailWorld): Promise<readonly unknown[]> {
+  const [spending] = await storage.all('spending')
+  return [spending?.value.debit.value, spending?.value.receive.map(({ value }) => value).join()]
+}

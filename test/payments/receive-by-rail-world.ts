@@ -17,6 +17,9 @@ export const isCredit = ({ name }: Call): boolean => name === 'credit'
 /** The account of the rail that transfers come through, unless they say otherwise. */
 export const PEER = 'test.peer/USD/2'
 
+/** The most that an amount holds. */
+export const MOST = 18_446_744_073_709_551_615n
+
 /** A process with a rail, and what the rail is given by it. */
 export interface RailProcess extends Process {
   readonly rail: RailServer
