@@ -1,5 +1,6 @@
 import type { RailRate } from '../../src/protocol/price.ts'
 import { type IlpReject, readAmountTooLarge } from './packet.ts'
+import { smaller } from './send-money-amounts.ts'
 import { type StreamConnection, sendTestPacket } from './stream-connection.ts'
 
 /**
@@ -74,7 +75,7 @@ export async function probePath(
           ? found()
           : { ok: false, reason: 'refused', detail: 'nothing arrives' }
       }
-      amount = amount * STEP < cap ? amount * STEP : cap
+      amount = smaller(amount * STEP, cap)
       continue
     }
     isAnswered = outcome.outcome === 'rejected' || outcome.outcome === 'fulfilled'

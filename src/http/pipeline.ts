@@ -35,7 +35,7 @@ export function createPipeline(context: Context, match: (method: string, target:
       known.operation = found.row.operation
       const body = readBody(context, request, found.row.takesBody)
       const bytes = body instanceof Uint8Array ? body : await body
-      const exchange = createExchange(context, request, found, origins[role], bytes, { waitUntil, noteCaller })
+      const exchange = createExchange(context, found, { origin: origins[role], request, bytes, waitUntil, noteCaller })
       const result = await found.row.answer(exchange)
       const response = respond(result)
       if ('failure' in result) reportFailure(context, known, response.status, result.failure)
@@ -61,26 +61,20 @@ type Found = Extract<Match<Route>, { readonly ok: true }>
 
 function createExchange(
   context: Context,
-  request: HttpRequest,
   { row, path, params }: Found,
-  origin: string,
-  bytes: Uint8Array,
-  { waitUntil, noteCaller }: Pick<Exchange, 'waitUntil' | 'noteCaller'>,
+  given: Pick<Exchange, 'origin' | 'request' | 'bytes' | 'waitUntil' | 'noteCaller'>,
 ): Exchange {
+  const { request, bytes } = given
   let parsed: { readonly value: unknown } | undefined
   const source = request.source ? sourceNetwork(request.source) : undefined
   return {
+    ...given,
     context: source === undefined ? context : { ...context, source },
     startedAt: context.clock.now(),
     operation: row.operation,
     isCharged: row.isCharged,
-    origin,
-    request,
-    bytes,
     path,
     params,
-    waitUntil,
-    noteCaller,
     json: () => {
       parsed ??= { value: readJson(request, bytes) }
       return parsed.value

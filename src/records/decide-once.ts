@@ -94,10 +94,11 @@ export async function planOnce<T>(
 function underKey<T>(
   context: Context,
   key: KeyedRequest | undefined,
-  { changes, resourceId, response, made }: Effect<T>,
+  effect: Effect<T>,
   stale: StoredRecord<'idempotency-key'> | undefined,
 ): Plan<Once<T>> {
-  const keeping = key === undefined ? [] : [keepAnswerChange(context, key, resourceId, response, stale)]
+  const { changes, response, made } = effect
+  const keeping = key === undefined ? [] : [keepAnswerChange(context, key, effect, stale)]
   return { changes: [...changes, ...keeping], answer: { isRepeat: false, response, made } }
 }
 
@@ -139,8 +140,7 @@ function isCurrent(context: Context, { expiresAt }: IdempotencyKey): boolean {
 function keepAnswerChange(
   context: Context,
   key: KeyedRequest,
-  resourceId: string,
-  response: KeptAnswer,
+  { resourceId, response }: Effect<unknown>,
   stale: StoredRecord<'idempotency-key'> | undefined,
 ): Change {
   const answer = Object.fromEntries(Object.entries(response).filter(([, member]) => member !== undefined))

@@ -9,7 +9,7 @@ const DECIDE = 'src/records/decide.ts'
 /** Takes the key out of what is committed with an order. */
 export const NO_KEY = {
   file: ONCE,
-  find: 'const keeping = key === undefined ? [] : [keepAnswerChange(context, key, resourceId, response, stale)]',
+  find: 'const keeping = key === undefined ? [] : [keepAnswerChange(context, key, effect, stale)]',
   put: 'const keeping: Change[] = []',
 }
 
