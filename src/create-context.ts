@@ -38,7 +38,8 @@ export function createContext(options: OpenPaymentsOptions): Context {
   const clock = options.clock ?? systemClock()
   const cryptography = options.cryptography ?? webCryptography()
   const onEvent: OnEvent = options.onEvent ?? reportFaults
-  const { authServer, resourceServer, ledger, walletAddresses, paymentMethods = [] } = options
+  const { authServer, resourceServer, ledger, walletAddresses } = options
+  const paymentMethods = [...(options.paymentMethods ?? [])]
   const emit = emitBestEffort(onEvent)
   // A copy: keys are derived at the first request, and a careful host may have erased its list by then.
   const secrets = derivedSecrets([...options.secrets], cryptography)

@@ -186,7 +186,7 @@ function refuseHiddenEndpoints(name: string, url: string, other: string): void {
     throw new ConfigurationError(`${name} must not be at an endpoint of the other server (${segment})`)
 }
 
-/** Each member is read by its name: configuration classes have getters, which are no entries. */
+/** A copy. Each member is read by its name: configuration classes have getters, which are no entries. */
 function withDefaults<T extends object>(
   name: string,
   defaults: T,
@@ -196,8 +196,11 @@ function withDefaults<T extends object>(
   requireObject(name, given)
   const known = [...Object.keys(defaults), ...withoutDefault]
   refuseUnknown(name, given, known)
-  const chosen = known.map((member) => [member, Reflect.get(given, member)]).filter(([, value]) => value !== undefined)
-  return Object.freeze({ ...defaults, ...Object.fromEntries(chosen) })
+  const chosen = known.map((member) => {
+    const value: unknown = Reflect.get(given, member)
+    return [member, Array.isArray(value) ? [...value] : value] as const
+  })
+  return Object.freeze({ ...defaults, ...Object.fromEntries(chosen.filter(([, value]) => value !== undefined)) })
 }
 
 const CHOICES: Readonly<Record<string, readonly unknown[]>> = {

@@ -10,8 +10,9 @@ import { describe, expect, it } from 'vitest'
 import { resolveSettings } from '../src/options.ts'
 import { derivedSecrets } from '../src/runtime/derived-secrets.ts'
 import { fakeRail } from './support/fake-rail.ts'
+import { fakeRemoteReceivers } from './support/fake-remote-receivers.ts'
 import { lastSegment } from './support/last-segment.ts'
-import { cryptography, grantAtOnce, testWallet } from './support/test-wallet.ts'
+import { cryptography, grantAtOnce, incomingPayment, testWallet } from './support/test-wallet.ts'
 
 const SECRET = 'a secret of the tests, long enough to be one'
 
@@ -173,6 +174,19 @@ describe('the options', () => {
     const [grant] = await storage.get([{ kind: 'grant', id: lastSegment(granted.body.continue.uri) }])
     const { currentId } = derivedSecrets([SECRET], cryptography)
     expect(grant).toMatchObject({ value: { secretId: await currentId() } })
+  })
+
+  it('settings.policies and paymentMethods stay what they were, whatever becomes of their lists', async () => {
+    const withoutInteraction: ('incoming-payment' | 'quote')[] = ['incoming-payment']
+    const paymentMethods = [fakeRail()]
+    const settings = { policies: { withoutInteraction } }
+    const wallet = await testWallet({ paymentMethods, remoteReceivers: fakeRemoteReceivers(), settings })
+    withoutInteraction.push('quote')
+    paymentMethods.pop()
+    const refused = await grantAtOnce(wallet, [{ type: 'quote', actions: ['create'] }])
+    expect(refused.body.error.code).toBe('invalid_request')
+    const { payment } = await incomingPayment(wallet)
+    expect(payment.methods).toMatchObject([{ ilpAddress: expect.stringMatching(/^test\.wallet\./) }])
   })
 
   it.each(['storage', 'ledger', 'walletAddresses', 'consent'])('%s is required', (name) => {
