@@ -203,10 +203,15 @@ describe('a delivery with something in flight of which its rail finds nothing ou
 })
 
 describe('a rail that works for somebody who has lost the payment', () => {
+  const more = inFlight(progress(4n, 4n), 4n, 4n)
+  const same = inFlight(progress(0n, 0n), 4n, 4n)
+
   it.each([
-    ['by its own clock', false],
-    ['by a commit, where its own clock stands still', true],
-  ])('is told before anything more leaves, %s', async (_, isClockBehind) => {
+    ['by its own clock', false, more, false],
+    ['by a commit, where its own clock stands still', true, more, false],
+    ['by a commit that only renews the lease', true, same, false],
+    ['and has not failed where it passes that on', true, more, true],
+  ])('is told before anything more leaves, %s', async (_, isClockBehind, next, passesOn) => {
     const world = await railWorld()
     const { clock } = world.wallet
     const startedAt = clock.now()
@@ -221,7 +226,10 @@ describe('a rail that works for somebody who has lost the payment', () => {
         deliver: async (_delivery, start, record) => {
           await record(inFlight(start, 4n, 4n))
           await recoverLater(world, 30_000)
-          await record(inFlight(progress(4n, 4n), 4n, 4n)).catch(tell)
+          await record(next).catch((error) => {
+            tell(error)
+            if (passesOn) throw error
+          })
           return { outcome: 'delivered', progress: progress(13n, 11n) }
         },
       }),
@@ -233,6 +241,7 @@ describe('a rail that works for somebody who has lost the payment', () => {
     }
     await pay(world, late, await prepareRailPayment(world))
     expect(await refused).toBeInstanceOf(Error)
+    expect(faultsOf(world)).toEqual([])
     expect(await outcomeOf(world)).toEqual(['failed', 0n, 0n, 0n, 0n])
     await checkRailMoney(world)
   })

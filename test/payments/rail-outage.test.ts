@@ -78,6 +78,26 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
   )
 
   it.each(['throws', 'loses the reply'] as const)(
+    'is left as it is stored where the storage fails for the whole lease, and its rail has not failed: a commit %s',
+    async (fault) => {
+      const world = await railWorld({ incomingValue: 13n })
+      const process = world.process(() => ({ ...world.method, deliver: onlyOnce(false) }))
+      let isAway = false
+      process.ports.plan = (call) => {
+        isAway ||= isOfDelivery(call)
+        if (isOfDelivery(call)) return fault
+        return isAway && call.name === 'get' ? 'throws' : undefined
+      }
+      await pay(world, process, await prepareRailPayment(world))
+      expect((await onlyPayment(world)).value).toMatchObject({ state: 'sending', attempts: 0 })
+      const faults = eventsOf(world, 'fault').map(({ message }) => message)
+      expect(faults).toContain('a commit was not answered')
+      expect(faults).not.toContain('a payment method failed')
+      expect(eventsOf(world, 'payment_stalled')).toEqual([])
+    },
+  )
+
+  it.each(['throws', 'loses the reply'] as const)(
     'is waited for a whole lease after the storage was away for nearly one, where a commit %s',
     async (fault) => {
       const world = await railWorld({ incomingValue: 13n })
@@ -187,6 +207,33 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
       await recoverLater(world)
       return 'throws'
     }
+    await pay(world, process, await prepareRailPayment(world))
+    expect(answers).toEqual(['refused'])
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed', delivery: { sent: '13' } })
+  })
+
+  it('T-45 is told to leave nothing where, by the renewal after a slow commit, another worker has it', async () => {
+    const world = await railWorld({ incomingValue: 13n })
+    const { clock } = world.wallet
+    // Its own clock is behind: the lease is over for others while nearly half of it is left here.
+    const behind: Clock = { ...clock, now: () => clock.now() - LEASE / 2 }
+    const answers: string[] = []
+    const deliver: PaymentMethod['deliver'] = async (_delivery, start, record) => {
+      answers.push(await record(inFlight(start, 13n, 13n)).catch(() => 'refused'))
+      return { outcome: 'later', reason: 'silence' }
+    }
+    let isTaken = false
+    const commit: Storage['commit'] = async (changes) => {
+      const outcome = await world.storage.commit(changes)
+      if (isTaken || !isOfDelivery({ port: 'storage', name: 'commit', arguments: [changes] })) return outcome
+      isTaken = true
+      await recoverLater(world, LEASE / 2 + 1000)
+      return outcome
+    }
+    const process = world.process(() => ({ ...world.method, deliver }), {
+      clock: behind,
+      storage: { ...world.storage, commit },
+    })
     await pay(world, process, await prepareRailPayment(world))
     expect(answers).toEqual(['refused'])
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed', delivery: { sent: '13' } })

@@ -70,6 +70,9 @@ describe('a transfer', () => {
     expect(await world.rail.receive(transferOf(1, id, 12n, euros))).toBe('received')
     expect(await world.rail.findReceived(transferOf(1, id, 12n, euros))).toEqual(usdAmount(30n))
     expect(await world.rail.findReceived(transferOf(1, other, 12n, euros))).toBeUndefined()
+    // A number of another asset that is smaller than what was reported is not less.
+    const few = { account: 'test.peer/EUR/2', accountAmount: { value: 28n, assetCode: 'EUR', assetScale: 2 } }
+    expect(await world.rail.receive(transferOf(1, id, 30n, few))).toBe('received')
     const without = world.startRail({
       walletAddresses: { find: () => Promise.reject(new Error('the directory is down')) },
     })
