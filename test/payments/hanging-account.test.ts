@@ -15,7 +15,7 @@ interface Due {
   readonly from: string
   readonly to: string
   /** Default: `created`. */
-  readonly state?: 'created' | 'sending'
+  readonly state?: 'created' | 'sending' | 'decided'
 }
 
 function paymentOf({ from, to, state = 'created' }: Due, number: number, now: number): Change {
@@ -37,6 +37,7 @@ function paymentOf({ from, to, state = 'created' }: Due, number: number, now: nu
     grantId: idOf(0),
     spendingIds: [],
     attempts: 0,
+    ...(state === 'decided' && { decision: { action: 'settle', amount: 1n, fee: 0n } as const }),
   } as const
   return { action: 'insert', kind: 'outgoing-payment', dueAt: now + number, isListed: true, value }
 }
@@ -94,7 +95,7 @@ async function scene(dues: readonly Due[]) {
     await storage.commit([change])
   for (const [index, { from, to, state }] of dues.entries()) {
     const counterparty = { kind: 'local', account: to, incomingPayment: RECEIVER } as const
-    if (state === 'sending')
+    if (state !== undefined)
       await books.hold({ id: idOf(index + 1), account: from, amount: usdAmount(1n), counterparty })
   }
   clock.advance(10_000)
@@ -165,6 +166,12 @@ describe('an account that the ledger hangs for', () => {
       { from: 'alice', to: 'bob', state: 'sending' },
     ],
     ['a payer of it who pays others too', ['stuck'], { from: 'alice', to: 'stuck' }, { from: 'alice', to: 'bob' }],
+    [
+      'a payer of it whose payment only has to be settled',
+      ['stuck'],
+      { from: 'carol', to: 'stuck', state: 'sending' },
+      { from: 'bob', to: 'stuck', state: 'decided' },
+    ],
   ])('keeps nobody from another account: %s', async (_what, hanging, stuck, healthy) => {
     const { openPayments, clock, hang, endedOf, pass } = await scene([...many(600, stuck), ...many(200, healthy)])
     for (const account of hanging) hang.add(account)

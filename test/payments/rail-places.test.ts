@@ -1,20 +1,21 @@
 import type { Change } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { BASE } from '../support/test-wallet.ts'
-import { turn } from '../support/turns.ts'
+import { turn, turns } from '../support/turns.ts'
 import { faultAt } from './faulty-ports.ts'
-import { grantTokens, LEASE, pay, preparePayment } from './money-world.ts'
+import { ask, grantTokens, LEASE, pay, preparePayment, signedBy } from './money-world.ts'
 import { checkRailMoney, prepareRailPayment, type RailWorld, railWorld, recoverLater } from './rail-world.ts'
 import { crowdedWorld, later, slowly, untilQuiet } from './slow-rail.ts'
+
+const ORDERS = `${BASE}/outgoing-payments`
 
 /** Orders of one payer, and what they are answered. */
 async function order(world: RailWorld, count: number, name = 'order'): Promise<readonly number[]> {
   const { token, body: json } = await prepareRailPayment(world, { from: 'incoming payment' })
   const statuses: number[] = []
   for (let sent = 0; sent < count; sent++)
-    statuses.push(
-      (await world.wallet.send('POST', `${BASE}/outgoing-payments`, { token, json, nonce: `${name}-${sent}` })).status,
-    )
+    statuses.push((await world.wallet.send('POST', ORDERS, { token, json, nonce: `${name}-${sent}` })).status)
   return statuses
 }
 
@@ -161,6 +162,29 @@ describe('the places with a payment method', () => {
     expect(await order(world, 1)).toEqual([201])
     await untilQuiet(rail)
     expect([rail.asked.length, (await due(world)).length]).toEqual([256, before + 1])
+  })
+
+  it('are held by what recover() takes up from its start: a later order gets none of them, however slow the storage', async () => {
+    const { world } = await crowdedWorld(32, () => 'alice')
+    const rail = slowly(later)
+    const { openPayments, ports } = world.process(() => ({ ...world.method, deliver: rail.deliver }))
+    const known = new Set((await world.storage.all('outgoing-payment')).map(({ value }) => value.id))
+    const { open, opened } = gate()
+    ports.plan = ({ name, arguments: [changes] }) => {
+      const isClaim = Array.isArray(changes) && changes.some(({ value }) => known.has(value?.id))
+      return name === 'commit' && isClaim ? opened : undefined
+    }
+    const recovered = openPayments.recover()
+    await turns(20)
+    const { token, body } = await prepareRailPayment(world, { from: 'incoming payment' })
+    const answer = await ask({ openPayments, ports }, await signedBy(world, 'POST', ORDERS, token, body))
+    expect(answer?.status).toBe(201)
+    await untilQuiet(rail)
+    expect(rail.asked).toEqual([])
+    open()
+    expect(await recovered).toBe(32)
+    await untilQuiet(rail)
+    expect(new Set(rail.asked)).toEqual(known)
   })
 
   it('are taken by others before a payer that has its share, however long its payments are due', async () => {

@@ -2,9 +2,10 @@ import { memoryStorage } from 'open-payments-server/storage/memory'
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import type { AnswerBody } from '../support/answer-body.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { interleavedStorage } from '../support/interleaved-storage.ts'
 import { recordedStorage } from '../support/recorded-storage.ts'
-import { ALICE, type Answer, addClient, BASE, BOB, type Sending, usd } from '../support/test-wallet.ts'
+import { ALICE, type Answer, addClient, BASE, BOB, type Sending, testWallet, usd } from '../support/test-wallet.ts'
 import {
   expectRefusal,
   expectStatus,
@@ -291,6 +292,19 @@ describe('a repeat under an Idempotency-Key', () => {
     rig.wallet.clock.advance(DAY - 2000)
     expect((await expectStatus(201, create(rig, QUOTE, 'k'))).text).toBe(first.text)
     expect((await expectStatus(201, create(rig, QUOTE, 'k'))).text).not.toBe(first.text)
+  })
+
+  it('OUT-12 is one of a quote, too, that was swept before its key', async () => {
+    const storage = memoryStorage()
+    const settings = { lifetimes: { accessTokenSeconds: 1e6 } }
+    const rig = await shop({ overrides: { storage, settings } })
+    // So many keys are due before that of the quote that one sweep, by a clock that runs ahead, leaves that one.
+    for (let count = 0; count < 100; count++) await expectStatus(201, create(rig, INCOMING, `k-${count}`))
+    const first = await expectStatus(201, create(rig, QUOTE, 'k'))
+    const ahead = await testWallet({ storage, clock: fakeClock(rig.wallet.clock.now() + 3 * DAY) })
+    await ahead.openPayments.sweep()
+    expect(await storage.get([{ kind: 'quote', id: idOf(first.body) }])).toEqual([undefined])
+    expect((await expectStatus(201, create(rig, QUOTE, 'k'))).text).toBe(first.text)
   })
 
   it('OUT-12 of a refused request is a new request: a refusal is not kept', async () => {
