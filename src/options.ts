@@ -196,10 +196,8 @@ function withDefaults<T extends object>(
   requireObject(name, given)
   const known = [...Object.keys(defaults), ...withoutDefault]
   refuseUnknown(name, given, known)
-  const chosen = known.map((member) => {
-    const value: unknown = Reflect.get(given, member)
-    return [member, Array.isArray(value) ? [...value] : value] as const
-  })
+  const copy = (value: unknown): unknown => (Array.isArray(value) ? [...value] : value)
+  const chosen = known.map((member) => [member, copy(Reflect.get(given, member))] as const)
   return Object.freeze({ ...defaults, ...Object.fromEntries(chosen.filter(([, value]) => value !== undefined)) })
 }
 

@@ -150,6 +150,9 @@ export interface Consent {
    * Answers a GET or a POST. The library adds the security headers of INT-9 to whatever is returned, and sends every
    * redirect with status 303. An answer that no host could send counts as a rejection: a status outside 200 to 599, or a
    * header with a control character or with one above U+00FF. So percent-encode a URL.
+   *
+   * There is no deadline: only this browser waits, perhaps for its person to confirm on a second device, and an answer that
+   * was given up would lose the redirect of a decision that is made all the same.
    */
   respond(exchange: ConsentExchange): Promise<HttpResponse>
   /**
