@@ -47,8 +47,6 @@ export function createContext(options: OpenPaymentsOptions): Context {
   const keyResolver = options.keyResolver
     ? guardKeyResolver(options.keyResolver, own)
     : fetchKeyResolver({ clock, loopbackHttp: policies.loopbackHttp })
-  const remoteReceivers =
-    options.remoteReceivers ?? (paymentMethods.length > 0 ? createDefaultReceivers(own) : undefined)
   const storage = guardStorage(options.storage, own)
   const inTurn = createTurns()
   return Object.freeze({
@@ -67,7 +65,7 @@ export function createContext(options: OpenPaymentsOptions): Context {
     clock,
     pricing: options.pricing ?? EVEN_PRICING,
     paymentMethods,
-    ...(paymentMethods.length > 0 && remoteReceivers && { remoteReceivers }),
+    ...(paymentMethods.length > 0 && { remoteReceivers: options.remoteReceivers ?? createDefaultReceivers(own) }),
     lifetimes,
     limits,
     policies,
