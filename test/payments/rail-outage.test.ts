@@ -5,8 +5,16 @@ import { gate } from '../support/gate.ts'
 import { notedPauses } from '../support/noted-pauses.ts'
 import { turns } from '../support/turns.ts'
 import type { Call } from './faulty-ports.ts'
-import { eventsOf, LEASE, type Process, pay } from './money-world.ts'
-import { onlyPayment, prepareRailPayment, type RailWorld, railWorld, recoverLater } from './rail-world.ts'
+import { eventsOf, HOUR, LEASE, type Process, pay } from './money-world.ts'
+import {
+  checkRailMoney,
+  onlyPayment,
+  prepareRailPayment,
+  type RailWorld,
+  railWorld,
+  recoverLater,
+} from './rail-world.ts'
+import { dueWorld } from './slow-rail.ts'
 
 /** What a process asks of its rail, whose peer cannot be asked again: all leaves at once, and what became of it this process alone knows. */
 function onlyOnce(isRecorded: boolean): PaymentMethod['deliver'] {
@@ -187,6 +195,45 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
     await turns(50)
     expect(answers.at(-1)).toBe('refused')
     expect((await onlyPayment(world)).value.delivery).toMatchObject(left)
+  })
+
+  it('is left to the next lease where its end cannot be written while a late commit is answered', async () => {
+    const world = await dueWorld()
+    const { clock } = world.wallet
+    // The hour after which nothing may leave ends within this lease.
+    clock.advance(HOUR - LEASE - 10_000)
+    const deliver: PaymentMethod['deliver'] = async (_delivery, start, record) => {
+      await record(inFlight(start, 13n, 13n))
+      return { outcome: 'delivered', progress: progress(13n, 13n) }
+    }
+    const { open, opened } = gate()
+    let commits = 0
+    const commit: Storage['commit'] = async (changes) => {
+      const ofDelivery = isOfDelivery({ port: 'storage', name: 'commit', arguments: [changes] })
+      const count = ofDelivery ? ++commits : 0
+      if (count === 2) {
+        open()
+        await turns(20)
+        throw new Error('connection lost')
+      }
+      const outcome = await world.storage.commit(changes)
+      if (count !== 1) return outcome
+      clock.advance(LEASE)
+      await opened
+      return outcome
+    }
+    const { openPayments } = world.process(() => ({ ...world.method, deliver }), {
+      storage: { ...world.storage, commit },
+    })
+    await openPayments.recover()
+    await openPayments.drain()
+    // What was recorded late is renewed first, and then taken back.
+    expect(commits).toBe(4)
+    const faults = eventsOf(world, 'fault').map(({ message }) => message)
+    expect(faults).not.toContain('a payment could not be moved on')
+    await recoverLater(world, 2 * LEASE)
+    expect((await onlyPayment(world)).value.state).toBe('failed')
+    await checkRailMoney(world)
   })
 
   it('T-45 what another worker has written is not taken for a commit that has failed unheard', async () => {
