@@ -80,16 +80,20 @@ export function mistakeInAccount(opened: NewAccount): string | undefined {
   return typeof canReceive === 'boolean' ? undefined : 'canReceive must be true or false'
 }
 
-/** Opens an account in the books; see `DoubleEntryLedger.createAccount`. */
-export function openAccount(books: Books, opened: NewAccount): boolean {
+/** Whether an account is in the books already. Throws if it is in another asset, or if a member is not valid. */
+function isOpened(books: Books, opened: NewAccount): boolean {
   const mistake = mistakeInAccount(opened)
   if (mistake !== undefined) throw new TypeError(`createAccount: ${mistake}`)
+  const existing = books.account(opened.account)
+  if (existing === undefined) return false
+  if (isSameAsset(existing, opened)) return true
+  throw new TypeError(`the account ${opened.account} exists in another asset`)
+}
+
+/** Opens an account in the books; see `DoubleEntryLedger.createAccount`. */
+export function openAccount(books: Books, opened: NewAccount): boolean {
+  if (isOpened(books, opened)) return false
   const { account, assetCode, assetScale, balance = 0n, canSend = true, canReceive = true } = opened
-  const existing = books.account(account)
-  if (existing !== undefined) {
-    if (isSameAsset(existing, opened)) return false
-    throw new TypeError(`the account ${account} exists in another asset`)
-  }
   const empty: BookedAccount = { account, assetCode, assetScale, canSend, canReceive, balance: 0n, held: 0n }
   post(books, `opening:${account}`, empty, balance)
   return true
@@ -183,7 +187,8 @@ export function createDoubleEntryLedger(books: Books): DoubleEntryLedger {
     settle: (request) => books.transact(() => settle(books, request)),
     release: ({ id }) => books.transact(() => release(books, id)),
     credit: (request) => books.transact(() => credit(books, request)),
-    createAccount: (account) => books.transact(() => openAccount(books, account)),
+    // Hosts call it at every start, for accounts that are there: no start waits for the write lock of another process.
+    createAccount: async (account) => !isOpened(books, account) && books.transact(() => openAccount(books, account)),
     setPermissions: (account, { canSend, canReceive }) =>
       books.transact(() => {
         const found = payableAccount(books, account)

@@ -33,6 +33,25 @@ describe('a storage that starts on a file together with other processes', () => 
   })
 })
 
+describe('a start on a file that has all tables, while another process keeps the write lock', () => {
+  it('does not wait for it: what is there can be read', async () => {
+    const path = newFile()
+    const alice = { account: 'alice', balance: 5n, assetCode: 'USD', assetScale: 2 }
+    const other = await open(path)
+    sqliteStorage(other)
+    await sqliteLedger(other).createAccount(alice)
+    other.exec('BEGIN IMMEDIATE')
+    const handle = await open(path)
+    const storage = sqliteStorage(handle, { busyTimeoutSeconds: 0 })
+    const ledger = sqliteLedger(handle, { busyTimeoutSeconds: 0 })
+    expect(await storage.get([{ kind: 'replay-claim', id: 'a' }])).toEqual([undefined])
+    expect(await ledger.createAccount(alice)).toBe(false)
+    await expect(ledger.createAccount({ ...alice, assetCode: 'EUR' })).rejects.toThrow('exists in another asset')
+    await expect(ledger.createAccount({ ...alice, account: 'bob' })).rejects.toThrow('locked')
+    expect((await ledger.balance('alice'))?.total).toBe(5n)
+  })
+})
+
 it('synchronises the folder of a file that can have no write-ahead log, whose journal could come back', async () => {
   const handle = await open(newFile())
   sqliteStorage({
