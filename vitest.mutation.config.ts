@@ -1,8 +1,12 @@
 import { defineConfig } from 'vitest/config'
 import config from './vitest.config.ts'
 
-// `npm run prove`: shows that the tests which the spec map names guard their rules.
+// `npm run mutate`: the tests of the rooms that are mutated. All others would run for each mutant that they reach.
 export default defineConfig({
   ...config,
-  test: { ...config.test, include: ['test/spec-map/prove-rows.ts'], testTimeout: 1_800_000 },
+  test: {
+    ...config.test,
+    include: ['test/{ase,auth-server,http,http-signatures,protocol,resource-server,vectors}/**/*.test.ts'],
+    globalSetup: [],
+  },
 })

@@ -9,7 +9,7 @@ export interface Source {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const NOT_OURS: ReadonlySet<string> = new Set(['.git', 'node_modules', 'dist', 'coverage', 'api-reference'])
+const NOT_OURS: ReadonlySet<string> = new Set(['.git', 'node_modules', 'dist', 'coverage', 'api-reference', '.stryker'])
 
 /** Every file of the repository below a folder, but for what is generated or installed; none where the folder is missing. */
 export function listFiles(folder = ''): readonly string[] {
