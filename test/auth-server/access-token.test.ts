@@ -180,6 +180,7 @@ describe('rotating an access token', () => {
     ['is null', { json: null }],
     ['is not JSON', { body: '{' }],
     ['goes on after an object', { body: '{ }x' }],
+    ['begins before an object', { body: 'x{ }' }],
     ['has an object in an object', { body: '{{}}' }],
     ['is not UTF-8', { body: Uint8Array.from([0xff]) }],
   ])('KEY-15 1.2 a body that %s is 400 invalid_rotation', async (_name, sending) => {
