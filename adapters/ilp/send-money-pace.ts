@@ -29,7 +29,10 @@ export interface Pace {
   epoch(): number
   /** Why nothing new leaves any more. */
   stop(): SendStop | undefined
-  /** Whether to give up for now, because nothing came through for too long or it takes too long altogether. */
+  /**
+   * Whether to give up for now, because nothing came through for too long, it takes too long altogether, or the clock was
+   * set back.
+   */
   isTired(): boolean
   notePlanning(): void
   noteSuccess(): void
@@ -79,6 +82,8 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
   let [dust, isResizing] = [0n, false]
   let stop: SendStop | undefined
 
+  // Or as far ahead: once the clock was set back, every moment that is waited for is.
+  const isLongAgo = (moment: number, patience: number): boolean => Math.abs(clock.now() - moment) > patience
   const noteStop = (other: SendStop): void => {
     if (stop === undefined || (stop.outcome === 'later' && other.outcome === 'ended')) stop = other
   }
@@ -99,7 +104,7 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
     resumeAt: () => resumeAt,
     epoch: () => epoch,
     stop: () => stop,
-    isTired: () => clock.now() - goodAt > PATIENCE_MILLISECONDS || clock.now() - startedAt > LONGEST_MILLISECONDS,
+    isTired: () => isLongAgo(goodAt, PATIENCE_MILLISECONDS) || isLongAgo(startedAt, LONGEST_MILLISECONDS),
     notePlanning() {
       isResizing = false
     },

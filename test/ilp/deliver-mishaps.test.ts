@@ -68,6 +68,28 @@ describe('a packet', () => {
     expect(receiver.total()).toBe(1000n)
   })
 
+  it.each(['busy', 'reply lost'] as const)(
+    'waits for no clock that was set back, but for a later call: %s',
+    async (mishap) => {
+      const scene = await senderScene({ isIdempotent: true, mishaps: [mishap] })
+      const { receiver, path, clock, order } = scene
+      let isSetBack = false
+      const sleep: typeof clock.sleep = (milliseconds, signal) => {
+        if (signal === undefined && !isSetBack) clock.advance(-3 * 3600 * 1000)
+        isSetBack ||= signal === undefined
+        return clock.sleep(milliseconds, signal)
+      }
+      const { details } = receiver
+      const peer = { isIdempotent: true }
+      const world = senderWorld({ details, send: path.send, clock: { ...clock, sleep }, peer })
+      const before = clock.now()
+      expect(await world.deliver(order(1000n, 1000n))).toEqual({ outcome: 'later', reason: 'no_progress' })
+      expect(clock.now()).toBeLessThan(before)
+      expect(await world.finish(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+      expect(receiver.total()).toBe(1000n)
+    },
+  )
+
   it('of one payment is never that of another to the same receiver', async () => {
     const { world, order, receiver, path, clock, read } = await senderScene({ isIdempotent: true })
     const other = senderWorld({ details: receiver.details, send: path.send, clock })
