@@ -232,6 +232,10 @@ describe('the quota of a source', () => {
     ['198.51.100.7:4711', '198.51.100.8:4711', false],
     ['[2001:db8:1:2::1]:4711', '2001:db8:1:2::2', true],
     ['[::ffff:198.51.100.7]', '198.51.100.7:4711', true],
+    [' 198.51.100.7:4711', '198.51.100.7', true],
+    [' 2001:db8:1:2::1', ' 2001:db8:1:2::2', true],
+    ['7:1', '7:2', false],
+    ['[office]', 'office', false],
     ['office:1', 'office:2', false],
     ['not:an:address', 'not:an:address:either', false],
   ]
