@@ -104,6 +104,7 @@ async function untilDecided(
 /** Of one packet every hop rounds away less than a unit, of which those after it make what they make of one. */
 const roundedOver = (hops: readonly Hop[]): bigint =>
   hops.reduce((lost, { numerator = 1n, denominator = 1n }) => ceilDivide(lost * numerator, denominator) + 1n, 0n)
+
 describe('whatever befalls packets and processes', () => {
   it(
     'nothing is paid twice, and what the sender counts is what the receiver counts',
