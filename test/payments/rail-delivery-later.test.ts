@@ -125,6 +125,25 @@ describe('a delivery that is to go on later', () => {
   })
 })
 
+describe('a delivery whose payment method is not configured any more', () => {
+  it('waits an hour for it, says so, and is then given back', async () => {
+    const world = await paidBy(async () => ({ outcome: 'later', reason: 'busy' }))
+    const { openPayments } = world.process(undefined, { paymentMethods: [] })
+    world.wallet.clock.advance(HOUR - 1)
+    await openPayments.recover()
+    await openPayments.drain()
+    expect(world.wallet.events.findLast(({ type }) => type === 'payment_stalled')).toMatchObject({
+      reason: 'no_payment_method',
+    })
+    world.wallet.clock.advance(HOUR)
+    await openPayments.recover()
+    await openPayments.drain()
+    expect((await onlyPayment(world)).value.decision).toEqual({ action: 'release', reason: 'no_payment_method' })
+    expect(await outcomeOf(world)).toEqual(['failed', 0n, 0n, 0n, 0n])
+    expect(faultsOf(world)).toEqual([])
+  })
+})
+
 describe('a delivery with something in flight of which its rail finds nothing out', () => {
   it.each<readonly [string, (world: RailWorld) => Deliver]>([
     ['says "later"', () => async () => ({ outcome: 'later', reason: 'silence' })],

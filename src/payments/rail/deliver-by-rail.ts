@@ -32,6 +32,9 @@ const ASKED_MILLISECONDS = 25 * 3_600_000
 export async function deliverByRail(context: Context, record: RailRecord): Promise<Step> {
   const payment = record.value
   if (payment.delivery?.isLeftToHost !== undefined) return remindHost(context, record)
+  const method = context.paymentMethods.find(({ type }) => type === payment.rail.method)
+  // A payment method that was removed from the configuration may come back. Without any, no receiver can be asked.
+  if (method === undefined) return tryLater(context, record, 'no_payment_method')
   const progress = progressOf(payment)
   const receiver = await recheckReceiver(context, payment, progress)
   if (receiver.state === 'silent' && !isTriedOut(context, payment))
@@ -39,9 +42,6 @@ export async function deliverByRail(context: Context, record: RailRecord): Promi
   const stop = whyStopped(context, payment, receiver)
   if (stop !== undefined && !isInFlight(progress))
     return endDelivery(context, record, { outcome: 'ended', progress, reason: stop })
-  const method = context.paymentMethods.find(({ type }) => type === payment.rail.method)
-  // A payment method that was removed from the configuration may come back, and can then find out.
-  if (method === undefined) return tryLater(context, record, 'no_payment_method')
   let details: IlpPaymentMethod | undefined
   try {
     details = await detailsFor(context, payment, receiver)
