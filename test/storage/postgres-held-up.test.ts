@@ -79,6 +79,14 @@ it('gives up after a minute or so, and says what it has waited for', async () =>
   }
 })
 
+it('reads the state again where the database has undone that, as a standby does for what it replays', async () => {
+  const undone = Object.assign(new Error('canceling statement due to conflict with recovery'), { code: '40001' })
+  const complete = STORAGE_MIGRATIONS.length.toString()
+  const answers = [undone, [complete, complete, ...STATE.slice(2)]]
+  await postgresStorage(answering(() => answers.shift() ?? new Error('asked again')))
+  expect(answers).toEqual([])
+})
+
 /** What the start reads of a schema that has taken no step. */
 const STATE: readonly (string | null)[] = ['0', '0', 'UTF8', 'public', 'public', null, null]
 

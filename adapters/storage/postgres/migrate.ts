@@ -1,7 +1,7 @@
 import { RECORD_TABLES } from '../sql/layout.ts'
 import { isComplete, META_TABLE, type Migration, readSchemaState, type SchemaState } from '../sql/schema.ts'
 import type { Connections, Parameter } from './database.ts'
-import { backOff, sqlState } from './retry.ts'
+import { backOff, retryUndone, sqlState } from './retry.ts'
 
 // Gives a row even if there is no schema of that name, or none that this role may see. Who bypasses row level security
 // is spelled out, because other databases may lack `row_security_active`.
@@ -42,7 +42,7 @@ function refuseUnfit([encoding, found, current, hidden, barred]: readonly Parame
 /** Reads how far a schema has been brought; `undefined` if there is none at all. */
 async function readState({ query }: Connections, name: string): Promise<SchemaState | undefined> {
   try {
-    const [row] = await query({ text: READ_STATE, parameters: [name], isRepeated: false })
+    const [row] = await retryUndone(() => query({ text: READ_STATE, parameters: [name], isRepeated: false }))
     if (row === undefined) return undefined
     refuseUnfit(row.slice(2))
     return row[0] === null ? undefined : readSchemaState(row)
