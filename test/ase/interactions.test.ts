@@ -209,6 +209,8 @@ describe('an interaction', () => {
       interactions.approve(reference, { ...decider, walletAddresses: [BOB] }),
     )
     await expectRefused(wallet, 'not_owner', () => interactions.deny(reference, { ...decider, walletAddresses: [] }))
+    const stranger = { session: 'another', walletAddresses: [BOB] }
+    await expectRefused(wallet, 'not_owner', () => interactions.find(reference, stranger))
     expect(await interactions.approve(reference, decider)).toMatchObject({ ok: true })
   })
 
@@ -240,6 +242,14 @@ describe('an interaction', () => {
     wallet.clock.advance(24 * 3600 * 1000)
     await wallet.openPayments.sweep()
     await expectRefused(wallet, 'unknown', () => interactions.approve(reference, decider))
+  })
+
+  it('INT-3 has the deadline that the wallet sets for interactions, not that of tokens', async () => {
+    const lifetimes = { interactionSeconds: 60, accessTokenSeconds: 120 }
+    const wallet = await authWallet({ settings: { lifetimes } })
+    const reference = referenceOf(await wallet.ask(CONSENT_REQUEST))
+    wallet.clock.advance(60_000)
+    await expectRefused(wallet, 'expired', () => wallet.openPayments.interactions.find(reference, ALICE_ALONE))
   })
 
   it('INT-4 of a cancelled grant is unknown, and redirects nowhere', async () => {

@@ -61,6 +61,25 @@ describe('a grant over time', () => {
     expect((await wallet.send('DELETE', granted.body.continue.uri, { token })).status).toBe(404)
   })
 
+  it('is kept with the token that it was rotated to, where it was given at once', async () => {
+    const wallet = await testWallet()
+    const granted = await grantAtOnce(wallet, [{ type: 'quote', actions: ['create'] }])
+    let { manage, value } = granted.body.access_token
+    for (const days of [29, 29, 29]) {
+      wallet.clock.advance(days * DAY)
+      await sweepAll(wallet)
+      const rotated = await wallet.send('POST', manage, { token: value })
+      expect(rotated.status).toBe(200)
+      ;({ manage, value } = rotated.body.access_token)
+    }
+  })
+
+  it('is due no more once its owner has given it', async () => {
+    const wallet = await testWallet()
+    await spendingToken(wallet)
+    expect(await wallet.storage.due('grant', Number.MAX_SAFE_INTEGER, 1)).toEqual([])
+  })
+
   it('TOK-9 pays nothing once it is revoked, for a request that still waits its turn either', async () => {
     let pause: Promise<void> | undefined
     const inner = memoryStorage()
