@@ -82,8 +82,8 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
   let [dust, isResizing] = [0n, false]
   let stop: SendStop | undefined
 
-  // Or as far ahead: once the clock was set back, every moment that is waited for is.
-  const isLongAgo = (moment: number, patience: number): boolean => Math.abs(clock.now() - moment) > patience
+  // In the past or, once the clock was set back, ahead: then so is every moment that is waited for.
+  const isFarFrom = (moment: number, patience: number): boolean => Math.abs(clock.now() - moment) > patience
   const noteStop = (other: SendStop): void => {
     if (stop === undefined || (stop.outcome === 'later' && other.outcome === 'ended')) stop = other
   }
@@ -104,7 +104,7 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
     resumeAt: () => resumeAt,
     epoch: () => epoch,
     stop: () => stop,
-    isTired: () => isLongAgo(goodAt, PATIENCE_MILLISECONDS) || isLongAgo(startedAt, LONGEST_MILLISECONDS),
+    isTired: () => isFarFrom(goodAt, PATIENCE_MILLISECONDS) || isFarFrom(startedAt, LONGEST_MILLISECONDS),
     notePlanning() {
       isResizing = false
     },
