@@ -95,6 +95,7 @@ it.each([
   ['consent.md', 'docs/fastify-sessions.ts'],
   ['consent.md', 'docs/told-consent.ts'],
   ['sandbox.md', 'docs/approve.ts'],
+  ['storage.md', 'docs/copy-storage.ts'],
   ['storage.md', 'docs/take-up-at-once.ts'],
 ])('docs/%s has %s word by word, which the tests run', (page, file) => {
   expect(codeBlocksOf(`docs/${page}`).map(({ code }) => code)).toContain(readText(`test/${file}`))
