@@ -16,6 +16,7 @@ const openPool = (): Pool =>
     connectionTimeoutMillis: 2_000,
     statement_timeout: 5_000,
     idle_in_transaction_session_timeout: 5_000, // a process that freezes loses its locks
+    query_timeout: 10_000, // a connection that has died silently is given up
   }).on('error', (error) => console.error(error)) // an idle connection was lost; without a listener this would end the process
 const pool = openPool()
 const ledgerPool = openPool() // separate: calls that wait for a locked account take no connection from reads
