@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parseGrant, parseIncomingPayment, parsePublicView } from '../../src/client/answers.ts'
 import { chunks, jsonReply } from '../key-resolver/fake-network.ts'
+import { noteParsed } from '../support/note-parsed.ts'
 import { lines } from './internet.ts'
 import {
   type Answers,
@@ -220,6 +221,37 @@ describe('the public view of another server', () => {
     expect(found).toMatchObject({ ok: false, reason: 'invalid' })
     expect(lines(world)).toEqual([`GET ${RECEIVER}`])
     expect(world.lookups).toEqual(['pay.example'])
+  })
+})
+
+describe('a URL at a host beyond ASCII', () => {
+  const ideographs = String.fromCodePoint(...Array.from({ length: 1900 }, (_, at) => 0x4e00 + at))
+  const granted = (manage: string) =>
+    jsonReply({ access_token: { ...Object(tokenDocument()['access_token']), manage } })
+
+  it.each<[string, (host: string) => Partial<Answers>]>([
+    ['as authorization server', (host) => ({ view: () => jsonReply({ authServer: `https://${host}/gnap` }) })],
+    ['in a token', (host) => ({ grant: () => granted(`https://${host}/token/1`) })],
+    ['in a payment', (host) => ({ payment: () => jsonReply(paymentDocument(`https://${host}/incoming-payments/1`)) })],
+  ])('T-24 is refused %s before a parser, if it is longer than a name can be', async (_, answering) => {
+    const parsed = noteParsed('URL')
+    const tested = vi.spyOn(URL, 'canParse')
+    try {
+      const { found } = await foundWith(answering(ideographs))
+      expect(found).toMatchObject({ ok: false, reason: 'invalid' })
+      const given = [...parsed, ...tested.mock.calls.map(([text]) => String(text))]
+      expect(given.filter((text) => text.includes(ideographs))).toEqual([])
+    } finally {
+      tested.mockRestore()
+      vi.unstubAllGlobals()
+    }
+  })
+
+  it('is read in any spelling', async () => {
+    const { world, answers, receivers } = standIn()
+    answers.view = () => jsonReply({ authServer: 'https://b\u00fccher.example/gnap' })
+    world.hosts.set('xn--bcher-kva.example', () => granted('https://b\u00fccher.example/token/1'))
+    expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })
   })
 })
 
