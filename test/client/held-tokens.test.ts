@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { type AccessTokens, accessTokens } from '../../src/client/access-tokens.ts'
+import { serverKey } from '../../src/http-signatures/server-key.ts'
+import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { cryptography } from '../support/test-wallet.ts'
+import { OUR_SECRETS } from './scene.ts'
+import { AUTH_SERVER, COLLECTION, tokenDocument } from './stand-in.ts'
+
+const secrets = derivedSecrets(OUR_SECRETS, cryptography)
+
+/** Holds tokens of authorization servers that grant everything, and take so long for it. */
+async function holder(clock = fakeClock(), milliseconds = 0): Promise<AccessTokens> {
+  const key = await serverKey(secrets, cryptography, await secrets.currentId())
+  return accessTokens({
+    clock,
+    requests: {
+      key: async () => key,
+      async send() {
+        clock.advance(milliseconds)
+        return { ok: true, status: 200, document: tokenDocument() }
+      },
+    },
+  })
+}
+
+const isHeld = async (tokens: AccessTokens, collection = COLLECTION): Promise<boolean> => {
+  const result = await tokens.tokenFor(collection, AUTH_SERVER, 'known')
+  return result.ok && !result.isNew
+}
+
+describe('the tokens of other servers that are held', () => {
+  it('T-5 are at most 1000, of which the one unused for longest makes room', async () => {
+    const tokens = await holder()
+    expect(await isHeld(tokens)).toBe(false)
+    for (let at = 0; at < 999; at++) await isHeld(tokens, `https://n${at}.example/incoming-payments`)
+    expect(await isHeld(tokens)).toBe(true)
+    expect(await isHeld(tokens, 'https://n999.example/incoming-payments')).toBe(false)
+    expect(await isHeld(tokens)).toBe(true)
+    expect(await isHeld(tokens, 'https://n0.example/incoming-payments')).toBe(false)
+  })
+
+  it('T-5 are pushed out by no host that has more than a hundred', async () => {
+    const tokens = await holder()
+    await isHeld(tokens)
+    for (let at = 0; at < 1100; at++) await isHeld(tokens, `https://evil-${at % 9}.example/${at}/incoming-payments`)
+    expect(await isHeld(tokens)).toBe(true)
+  })
+
+  it('last from the moment when they were asked for, not from the answer: a grant, and a rotation', async () => {
+    const clock = fakeClock()
+    const tokens = await holder(clock, 2000)
+    for (const _ of ['granted', 'rotated']) {
+      expect(await isHeld(tokens)).toBe(false)
+      clock.advance(597_999)
+      expect(await isHeld(tokens)).toBe(true)
+      clock.advance(1)
+    }
+    expect(await isHeld(tokens)).toBe(false)
+  })
+})
