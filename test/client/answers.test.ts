@@ -49,8 +49,11 @@ describe('what another server says of an incoming payment', () => {
     ['without an amount', { incomingAmount: undefined }, { incomingAmount: undefined }],
     ['with null for an amount', { incomingAmount: null }, { incomingAmount: undefined }],
     ['without an expiry', { expiresAt: undefined }, { expiresAt: undefined }],
+    ['with null for an expiry', { expiresAt: null }, { expiresAt: undefined }],
     ['without methods', { methods: undefined }, { methods: [] }],
+    ['with null for methods', { methods: null }, { methods: [] }],
     ['without saying that it is open', { completed: undefined }, {}],
+    ['with null for whether it is completed', { completed: null }, {}],
     ['completed', { completed: true, methods: [] }, { isCompleted: true, methods: [] }],
     ['expired', { expiresAt: '2020-01-01T00:00:00+01:00' }, { expiresAt: Date.parse('2019-12-31T23:00:00Z') }],
     ['with more received than asked for', { receivedAmount: { ...EUR, value: '501' } }, { receivedAmount: eur(501n) }],
@@ -271,6 +274,8 @@ describe('a token of another server', () => {
     ['of a lifetime below zero', { expires_in: -1 }],
     ['of a lifetime in text', { expires_in: '600' }],
     ['of a lifetime with a fraction', { expires_in: 0.5 }],
+    ['of a lifetime beyond 2^53', { expires_in: 2 ** 53 }],
+    ['managed at a URL of 2049 characters', { manage: `${MANAGE}/`.padEnd(2049, 'a') }],
   ])('may not be %s', async (_, change) => {
     const { found, world } = await foundWith({ grant: granted(change) })
     expect(found).toEqual({
@@ -289,8 +294,8 @@ describe('a token of another server', () => {
     }
   })
 
-  it('without a lifetime is used until it is refused', async () => {
-    const { clock, world, receivers, answers } = await foundWith({ grant: granted({ expires_in: undefined }) })
+  it.each([undefined, null])('whose lifetime is %s is used until it is refused', async (lifetime) => {
+    const { clock, world, receivers, answers } = await foundWith({ grant: granted({ expires_in: lifetime }) })
     clock.advance(365 * 24 * 3600_000)
     world.connections.length = 0
     expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })

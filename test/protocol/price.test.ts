@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
 import {
   arrivingFor,
+  isNotable,
   isWithinTolerance,
   leavingFor,
   minimumSend,
@@ -296,6 +297,16 @@ describe('the worth of a debit', () => {
       runs,
     )
   })
+
+  it('LIM-1 is notable above a hundredth more than what arrives, and not at exactly that', () => {
+    for (const arriving of [100n, 5000n, MAX_AMOUNT_VALUE - (MAX_AMOUNT_VALUE % 100n)]) {
+      const hundredth = arriving / 100n
+      expect(isNotable(arriving, arriving)).toBe(false)
+      expect(isNotable(arriving + hundredth, arriving)).toBe(false)
+      expect(isNotable(arriving + hundredth + 1n, arriving)).toBe(true)
+    }
+    expect(isNotable(1n, 0n)).toBe(true)
+  })
 })
 
 describe('the price of a part', () => {
@@ -305,13 +316,13 @@ describe('the price of a part', () => {
       proportionalFee: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
       net: units,
       sendAmount: units,
-      part: fc.double({ noNaN: true, min: 0, max: 1 }),
+      thousandths: fc.integer({ min: 0, max: 1000 }),
     })
-    .map(({ fixedFee, proportionalFee, net, sendAmount, part }) => {
+    .map(({ fixedFee, proportionalFee, net, sendAmount, thousandths }) => {
       const fee = fixedFee + proportionalFee
       return {
         price: { debit: net + fee, fee, fixedFee, sendAmount },
-        sent: (sendAmount * BigInt(Math.round(part * 1000))) / 1000n,
+        sent: (sendAmount * BigInt(thousandths)) / 1000n,
       }
     })
 

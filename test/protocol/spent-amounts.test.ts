@@ -48,6 +48,13 @@ describe('spending', () => {
     const later = chargeSpending(chargeSpending(full, -1n, nth(0), -1n), 1n, nth(100), 3n)
     expect(receivedIn(later, nth(100))).toBe(3n)
     expect(receivedIn(chargeSpending(later, -1n, nth(100), -5n), nth(100))).toBe(0n)
+    // A sum below zero could not be read again, also where no other is left.
+    let empty = full
+    for (let number = 0; number < 100; number++) empty = chargeSpending(empty, -1n, nth(number), -1n)
+    expect(chargeSpending(empty, -1n, nth(100), -5n)).toMatchObject({
+      debit: { value: 0n },
+      receive: [{ ...nth(100), value: '0' }],
+    })
   })
 
   const charge = fc.record({
