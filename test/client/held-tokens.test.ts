@@ -5,18 +5,19 @@ import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { cryptography } from '../support/test-wallet.ts'
 import { OUR_SECRETS } from './scene.ts'
-import { AUTH_SERVER, COLLECTION, tokenDocument } from './stand-in.ts'
+import { AUTH_SERVER, COLLECTION, MANAGE, tokenDocument } from './stand-in.ts'
 
 const secrets = derivedSecrets(OUR_SECRETS, cryptography)
 
-/** Holds tokens of authorization servers that grant everything, and take so long for it. */
-async function holder(clock = fakeClock(), milliseconds = 0): Promise<AccessTokens> {
+/** Holds tokens of authorization servers that grant everything, and take so long for it. Notes what each is asked, and how. */
+async function holder(clock = fakeClock(), milliseconds = 0, asked: string[] = []): Promise<AccessTokens> {
   const key = await serverKey(secrets, cryptography, await secrets.currentId())
   return accessTokens({
     clock,
     requests: {
       key: async () => key,
-      async send() {
+      async send({ url }, { standing }) {
+        asked.push(`${url} ${standing}`)
         clock.advance(milliseconds)
         return { ok: true, status: 200, document: tokenDocument() }
       },
@@ -57,5 +58,19 @@ describe('the tokens of other servers that are held', () => {
       clock.advance(1)
     }
     expect(await isHeld(tokens)).toBe(false)
+  })
+
+  it('T-5 are rotated as those of a server that is known, and for an order as ordered', async () => {
+    const clock = fakeClock()
+    const asked: string[] = []
+    const tokens = await holder(clock, 0, asked)
+    for (const standing of ['stranger', 'stranger', 'known', 'ordered'] as const) {
+      await tokens.tokenFor(COLLECTION, AUTH_SERVER, standing)
+      clock.advance(600_000)
+    }
+    expect(asked).toEqual([
+      `${AUTH_SERVER} stranger`,
+      ...['known', 'known', 'ordered'].map((one) => `${MANAGE} ${one}`),
+    ])
   })
 })
