@@ -259,6 +259,7 @@ describe('a fetched name', () => {
     network.documents = { [ALICE]: { id: ALICE, publicName: 'Alice’s Shop' } }
     expect(await network.resolver.publicName(ALICE)).toBe('Alice’s Shop')
     expect(await network.resolver.publicName(`${ALICE}/`)).toBe('Alice’s Shop')
+    expect(await named('Alice’s Shop', `${ALICE}/`).resolver.publicName(ALICE)).toBe('Alice’s Shop')
     expect(network.connections).toHaveLength(1)
   })
 

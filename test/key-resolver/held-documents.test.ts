@@ -117,8 +117,10 @@ describe('held key sets', () => {
     network.clock.advance(30_000)
     expect(await network.resolver.keySet(ALICE, 'b')).toEqual(before)
     expect(await network.resolver.keySet(ALICE)).toEqual(before)
+    network.clock.advance(9999)
+    expect(await network.resolver.keySet(ALICE, 'b')).toEqual(before)
     expect(network.connections).toHaveLength(2)
-    network.clock.advance(30_000)
+    network.clock.advance(20_001)
     expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'unreachable', detail: 'status 404' })
   })
 

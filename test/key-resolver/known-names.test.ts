@@ -73,6 +73,18 @@ describe('names that were good once, and are pointed at a victim', () => {
     expect(await network.resolver.keySet(`${EVIL}/199`, 'another')).toMatchObject({ ok: true })
   })
 
+  it('T-5 reach it 100 times once their keys are over, if they failed while these were held', async () => {
+    const network = scene()
+    const names = namesOf(200)
+    await makeKnown(network, names)
+    pointAtVictim(network)
+    expect(await askAll(network, names.slice(0, 100), 'another')).toBe(100)
+    network.clock.advance(10_000)
+    expect(await askAll(network, names.slice(100), 'another')).toBe(100)
+    network.clock.advance(60_000)
+    expect(await askAll(network, names)).toBe(100)
+  })
+
   it('T-5 T-4 reach it 100 times in 10 seconds where they hold grants, more than are remembered', async () => {
     const network = scene()
     const names = namesOf(1001)

@@ -96,6 +96,8 @@ describe('an outbound request', () => {
       connections.length = 0
       expect(await arriving(send, names(2100), KNOWN)).toBe(2000)
       expect(connections).toHaveLength(2000)
+      // Those that were answered, but not well, do not get back what they took.
+      expect(await arriving(send, names(10), KNOWN)).toBe(0)
       expect(await arriving(send, names(10), ORDERED)).toBe(10)
     })
 
