@@ -27,6 +27,19 @@ describe('a collection that was read', () => {
     ])
   })
 
+  it('T-5 and that somebody has paid is pushed out by none that are doubted, and by none of its own that was read before', () => {
+    const known = knownCollections()
+    const moved = { authServer: 'https://moved.example/gnap', isDoubted: false }
+    known.trust(collectionAt('paid'), AUTH_SERVER, false)
+    known.trust(collectionAt('paid'), moved.authServer, true)
+    expect(known.get(collectionAt('paid'))).toEqual(moved)
+    for (let at = 0; at < 1000; at++) {
+      known.trust(collectionAt(`evil-${at}`), AUTH_SERVER, false)
+      known.doubt(collectionAt(`evil-${at}`))
+    }
+    expect(known.get(collectionAt('paid'))).toEqual(moved)
+  })
+
   it('is known also if it is doubted, and one that is doubted first is not known', () => {
     const known = knownCollections()
     known.doubt(collectionAt('pay'))

@@ -152,6 +152,30 @@ describe('who names receivers at a server that is known', () => {
   })
 })
 
+describe('who names receivers whose server refuses every token', () => {
+  it('T-5 has 10 of them read in 10 seconds, since each is asked for by a second token', async () => {
+    const there = victim()
+    there.answers.payment = () => jsonReply({}, { status: 401 })
+    await there.receivers.find(RECEIVER)
+    there.world.connections.length = 0
+    for (let at = 0; at < 30; at++) await there.receivers.find(`${COLLECTION}/${at}`, MALLORY)
+    expect(lines(there.world).filter((line) => line.includes('POST'))).toHaveLength(10)
+  })
+})
+
+describe('an answer that is no incoming payment', () => {
+  it('T-5 is asked for once: another token would bring nothing else', async () => {
+    const { receivers, answers, world } = standIn()
+    await receivers.find(RECEIVER)
+    answers.payment = () => jsonReply({})
+    for (const expected of [[`signed GET ${RECEIVER}`], [`GET ${RECEIVER}`, `signed GET ${RECEIVER}`]]) {
+      world.connections.length = 0
+      expect(await receivers.find(RECEIVER)).toMatchObject({ ok: false, reason: 'invalid' })
+      expect(lines(world)).toEqual(expected)
+    }
+  })
+})
+
 describe('the receiver of a payment that is ordered', () => {
   const ORDER = { isOrdered: true, source: MALLORY.source }
 
@@ -177,6 +201,22 @@ describe('the receiver of a payment that is ordered', () => {
     await nameUnknown(there, 30, MALLORY)
     for (let at = 0; at < 30; at++)
       expect(await there.receivers.find(`https://pay.example/${at}/incoming-payments/1`, ORDER)).toMatchObject(OK)
+  })
+
+  it('T-5 makes its server known for good: no thousand others that are only looked at push it out', async () => {
+    const { receivers, answers, world, clock } = standIn()
+    expect(await receivers.find(RECEIVER, ORDER)).toMatchObject(OK)
+    for (let at = 0; at < 1000; at++) {
+      const host = `n${at}.example`
+      world.hosts.set(host, (connection) =>
+        'authorization' in connection.headers ? answers.payment(connection) : answers.view(connection),
+      )
+      clock.advance(1000)
+      expect(await receivers.find(`https://${host}/incoming-payments/1`)).toMatchObject(OK)
+    }
+    world.connections.length = 0
+    expect(await receivers.find(RECEIVER)).toMatchObject(OK)
+    expect(lines(world)).not.toContain(`GET ${RECEIVER}`)
   })
 
   it('T-5 is not given the answer of a stranger who asks for it at once', async () => {

@@ -2,10 +2,12 @@ import { validateSignature } from '@interledger/http-signature-utils'
 import { describe, expect, it } from 'vitest'
 import { serverKey } from '../../src/http-signatures/server-key.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
+import { jsonReply } from '../key-resolver/fake-network.ts'
 import { requestViolations } from '../support/open-api.ts'
 import { ALICE, AUTH, BASE, BOB, cryptography, incomingPayment, usd, usdAmount } from '../support/test-wallet.ts'
 import { type Internet, jsonOf, lines } from './internet.ts'
 import { OUR_SECRETS, readerOn, scene } from './scene.ts'
+import { MANAGE, RECEIVER, standIn, TOKEN } from './stand-in.ts'
 
 const secrets = derivedSecrets(OUR_SECRETS, cryptography)
 
@@ -148,6 +150,20 @@ describe('an access token of another server', () => {
     world.connections.length = 0
     await receivers.find(payment.id)
     expect(tokensOf(world)).toEqual([second])
+  })
+
+  it('is rotated by a request that is signed for the URL as it is requested, however that was written', async () => {
+    const { world, clock, answers, receivers } = standIn()
+    const written = { access_token: { value: TOKEN, manage: 'https://AUTH.example:443/x/../token/1', expires_in: 600 } }
+    answers.grant = () => jsonReply(written)
+    await receivers.find(RECEIVER)
+    clock.advance(600_000)
+    await receivers.find(RECEIVER)
+    const { jwk } = await serverKey(secrets, cryptography, await secrets.currentId())
+    const [rotation] = world.connections.filter(({ url }) => url.href === MANAGE)
+    if (rotation === undefined) throw new Error('it was not rotated')
+    const request = { url: MANAGE, method: 'POST', headers: { ...rotation.headers } }
+    expect(await validateSignature({ ...jwk, alg: 'EdDSA', use: 'sig' }, request)).toBe(true)
   })
 
   it('is rotated once by all who need it at once', async () => {

@@ -84,6 +84,7 @@ describe('fields', () => {
     [['"x-a";sf', 'a=1'], { 'x-a': ['a=1'] }, '"x-a";sf is not known to be a dictionary'],
     [['"x-a";key="a"', '1'], { 'x-a': ['a=1'] }, '"x-a";key="a" is not known to be a dictionary'],
     [['"priority";sf', 'u='], { priority: ['u='] }, '"priority";sf is not known to be a dictionary'],
+    [['"priority";sf', 'a=(1 2)'], { priority: ['a=(1 2.0)'] }, '"priority";sf is not known to be a dictionary'],
     [['"priority";sf', 'u=2'], { priority: ['u=1, u=2'] }, '"priority";sf is not known to be a dictionary'],
     [['"priority";key="x"', ''], { priority: ['u=1'] }, '"priority";key="x" is covered but absent'],
   ])('SIG-12 refuses %s', async (line, headers, reason) => {
@@ -166,7 +167,7 @@ describe('fields', () => {
     expect(await judge(signByHand({ headers, lines }))).toBe('"content-length";bs is covered but absent')
   })
 
-  it.each(['é', 'a\nb', 'a\rb', 'a\r\nb', 'a\u0000', '\u007f', '\u00a0a', 'a\n', '€', 'a\r\n é', 'é\r\n a'])(
+  it.each(['é', 'a\nb', 'a\n b', 'a\rb', 'a\r\nb', 'a\u0000', '\u007f', '\u00a0a', 'a\n', '€', 'a\r\n é', 'é\r\n a'])(
     'SIG-16 refuses the value %j',
     async (value) => {
       expect(await covering(['"x-a"', value], { 'x-a': [value] })).toBe('"x-a" is not ASCII')

@@ -169,7 +169,9 @@ describe('the reader of two malformed shapes', () => {
     `;created="${CREATED}";keyid="key-1"`,
     `;created=${CREATED}.0;keyid="key-1"`,
     `;created=${CREATED}`,
+    `;created=000000${CREATED};keyid="key-1"`,
     String.raw`;created=${CREATED};keyid="key\"-1"`,
+    String.raw`;created=${CREATED};keyid="key\-1"`,
   ])('D2 refuses the Rust shape with the parameters %s', async (parameters) => {
     expect(await judge(signRust({ parameters }))).toBe(MALFORMED)
   })

@@ -184,6 +184,27 @@ describe('labels', () => {
     expect(asked).toHaveLength(11)
   })
 
+  it('SIG-5 tells why the first of several unusable signatures is refused', async () => {
+    const wire: Draft['wire'] = (input, signature) => ({
+      'signature-input': [`a=("@method")${PARAMETERS}, b=5, c=${input};tag="x"`],
+      signature: [`a=${signature}, b=${signature}, c=${signature}`],
+    })
+    expect(await judge(signByHand({ wire }))).toBe('"@target-uri" is not covered')
+  })
+
+  it('SIG-5 accepts a message though the key of another signature cannot be looked for', async () => {
+    const [candidate] = await candidatesOf(signByHand())
+    if (!candidate) throw new Error('no candidate')
+    const others = ['first', 'second'].map((keyId) => ({ ...candidate, keyId }))
+    const findKey = async (keyId: string) => {
+      if (keyId !== KEY.kid) throw new Error(`${keyId} cannot be fetched`)
+      return { key: KEY }
+    }
+    const verify = (candidates: typeof others) => verifySignatures(candidates, findKey, webCryptography())
+    expect(await verify([...others, candidate])).toMatchObject({ ok: true, verified: [{ candidate }] })
+    await expect(verify(others)).rejects.toThrow('first cannot be fetched')
+  })
+
   it.each([4, 5])('SIG-35 reads 4 labels and refuses 5 (%i)', async (count) => {
     const names = Array.from({ length: count - 1 }, (_, index) => `s${index}`)
     const wire: Draft['wire'] = (input, signature) => ({
