@@ -185,12 +185,11 @@ function sendExactly(debit: bigint, terms: Terms, rate: RailRate): PricedValues 
   if (receive > MAX_AMOUNT_VALUE) return { ok: false, reason: 'too_large' }
   if (priced === undefined || receive === 0n) {
     const minimum = minimumSend(terms, rate)
-    if (minimum !== undefined && debit >= minimum) return { ok: false, reason: 'too_large' }
-    return {
-      ok: false,
-      reason: 'receives_nothing',
-      ...(minimum !== undefined && { minSendAmount: amountOf(terms.from, minimum) }),
-    }
+    if (minimum === undefined) return { ok: false, reason: 'receives_nothing' }
+    if (debit >= minimum) return { ok: false, reason: 'too_large' }
+    // One unit more may already bring more than an amount can hold.
+    const isPayable = sendExactly(minimum, terms, rate).ok
+    return { ok: false, reason: 'receives_nothing', ...(isPayable && { minSendAmount: amountOf(terms.from, minimum) }) }
   }
   return { ok: true, debit, fee: priced.fee, leaving: priced.receive, receive }
 }

@@ -216,6 +216,14 @@ describe('from one asset to another (QUO-8)', () => {
     })
   })
 
+  it('QUO-4 names none if of the smallest such debit more arrives than an amount can hold', async () => {
+    const { wallet, spending, incoming } = await priced({ rate: '18446744073709551616', fee: { fixed: 1n } })
+    const ask = (value: string) => askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd(value) })
+    const { body } = await expectRefusal(wallet, NON_POSITIVE_RECEIVE, () => ask('1'))
+    expect(body.error.details).toBeUndefined()
+    await expectRefusal(wallet, TOO_LARGE, () => ask('2'))
+  })
+
   it('conserves the money of each asset, and leaves the exchange in clearing', async () => {
     const rig = await priced({ rate: '0.92', fee: { fixed: 5n } })
     const { id } = await createIncoming(rig.wallet, rig.receiving, { walletAddress: CAROL })
