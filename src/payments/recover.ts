@@ -6,7 +6,7 @@ import { commitUncontested } from '../records/commit-uncontested.ts'
 import { MOST_CHANGES } from '../records/most-changes.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
-import { type TakenUp, tryCommit } from '../records/try-commit.ts'
+import { type Claim, createClaims, type TakenUp, tryCommit } from '../records/try-commit.ts'
 import { advancePayment } from './advance-payment.ts'
 import { forgetRecords } from './forget-records.ts'
 import { leaseEnd } from './lease.ts'
@@ -69,8 +69,9 @@ async function recoverPayments(context: Context, waits: LedgerWaits, now: number
     return (record: StoredRecord<'outgoing-payment'>) =>
       isForRail(record) ? takePlace(record.value) : !waits.hasAny(accountsToAsk(record.value))
   }
+  const claim = createClaims()
   return takeUpDue(context, read, choose, async (found) =>
-    tallyOf(await Promise.all(found.map((record) => takeUp(context, waits, record)))),
+    tallyOf(await Promise.all(found.map((record) => takeUp(context, waits, claim, record)))),
   )
 }
 
@@ -136,10 +137,11 @@ async function postponeAll(context: Context, records: readonly Due[]): Promise<n
 async function takeUp(
   context: Context,
   waits: LedgerWaits,
+  claim: Claim,
   record: StoredRecord<'outgoing-payment'>,
   how: 'begun' | 'resumed' = 'resumed',
 ): Promise<TakenUp> {
-  const leasing = takeLease(context, record, how)
+  const leasing = claim((fault) => takeLease(context, record, how, fault), 'a payment could not be claimed')
   const { noting, lastAsked } = noteAsked(context, record.value)
   const work = leasing.then(
     async (leased) => typeof leased === 'object' && advancePayment(noting, leased, { tells: 'later' }),
@@ -156,12 +158,13 @@ async function takeLease(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   how: 'begun' | 'resumed',
+  fault: string | undefined,
 ): Promise<StoredRecord<'outgoing-payment'> | Exclude<TakenUp, 'taken'>> {
   const dueAt = leaseEnd(context)
   // A payment that could not be claimed must not hold up the others; if the commit happened after all, the payment is
   // due again after this lease.
   const claim = { ...record, action: 'replace', dueAt } satisfies Change
-  const outcome = await tryCommit(context, [claim], 'a payment could not be claimed')
+  const outcome = await tryCommit(context, [claim], fault)
   if (outcome !== 'taken') return outcome
   const { id, state, attempts } = record.value
   const at = context.clock.now()
@@ -206,5 +209,5 @@ async function recoverMoney(context: Context, waits: LedgerWaits, now: number): 
 async function takeUpWaiting(context: Context, waits: LedgerWaits, id: string): Promise<void> {
   const record = await readRecord(context.storage, 'outgoing-payment', id)
   const isDue = record?.dueAt !== undefined && record.dueAt <= context.clock.now()
-  if (isDue && isForRail(record)) await takeUp(context, waits, record, 'begun')
+  if (isDue && isForRail(record)) await takeUp(context, waits, createClaims(), record, 'begun')
 }

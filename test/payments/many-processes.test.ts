@@ -1,5 +1,6 @@
 import type { MoneyEvent, StoredRecord } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { idOf } from '../../src/records/id-of.ts'
 import { gate } from '../support/gate.ts'
 import { randomNumbers } from '../support/random-numbers.ts'
 import { BASE, usd, usdAmount } from '../support/test-wallet.ts'
@@ -67,11 +68,27 @@ describe('two processes that recover at once', () => {
   it('go on with the others where the claim of one is not answered', async () => {
     const world = await interrupted('credit', 3)
     const process = world.start()
-    faultAt(process.ports, 1, 'throws', ({ name }) => name === 'commit')
+    const [first] = await world.storage.due('outgoing-payment', world.wallet.clock.now(), 1)
+    const isAboutFirst = (call: Call): boolean =>
+      isCommit(call) && changesOf(call).some((change) => idOf(change) === first?.value.id)
+    process.ports.plan = (call) => (isAboutFirst(call) ? 'throws' : undefined)
     expect(await process.openPayments.recover()).toBeGreaterThanOrEqual(2)
     const states = (await world.storage.all('outgoing-payment')).map(({ value }) => value.state)
     expect(states.sort()).toEqual(['completed', 'completed', 'sending'])
     await recoverUntilQuiet(world)
+    await checkMoney(world)
+  })
+
+  it('take one up at once whose claim is answered when it is made again, alone', async () => {
+    const world = await interrupted('credit', 3)
+    const process = world.start()
+    faultAt(process.ports, 1, 'throws', isCommit)
+    expect(await process.openPayments.recover()).toBeGreaterThanOrEqual(3)
+    expect((await world.storage.all('outgoing-payment')).map(({ value }) => value.state)).toEqual([
+      'completed',
+      'completed',
+      'completed',
+    ])
     await checkMoney(world)
   })
 })

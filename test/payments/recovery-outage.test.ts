@@ -158,6 +158,14 @@ describe('a storage that can be read and not be written to', () => {
     expect(events.some(({ type }) => type === 'fault')).toBe(true)
   })
 
+  it.each(['payments', 'receipts'])('is asked for three of 100 %s again, each alone', async (what) => {
+    const { openPayments, ports, events, callsOf } = await dueWorld(what, 100)
+    ports.plan = noCommits(ports)
+    expect(await openPayments.recover()).toBe(0)
+    expect(callsOf('commit')).toHaveLength(103)
+    expect(events.filter(({ type }) => type === 'fault')).toHaveLength(3)
+  })
+
   it('lets a host hear of 100 events once in each pause, and of no more once each is forgotten', async () => {
     const { openPayments, ports, events } = await dueWorld('events', 100)
     ports.plan = noCommits(ports)

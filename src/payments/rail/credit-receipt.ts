@@ -4,7 +4,7 @@ import { readRailAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
 import { decide } from '../../records/decide.ts'
 import { tellFault } from '../../records/tell-fault.ts'
-import { type TakenUp, tryCommit } from '../../records/try-commit.ts'
+import { createClaims, type TakenUp, tryCommit } from '../../records/try-commit.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import { changesOfCredit } from '../incoming-changes.ts'
 import type { LedgerWaits } from '../ledger-waits.ts'
@@ -93,9 +93,10 @@ export async function recoverReceipts(
   waits: LedgerWaits,
   due: readonly StoredRecord<'receipt'>[],
 ): Promise<readonly TakenUp[]> {
+  const claim = createClaims()
   return Promise.all(
     due.map(async (record) => {
-      const leased = await takeLease(context, record)
+      const leased = await claim((fault) => takeLease(context, record, fault), 'a receipt could not be claimed')
       if (leased === 'taken')
         await waits.wait(() => record.value.payeeAccount ?? '', creditPayee(context, record.value, 'later'))
       return leased
@@ -107,11 +108,15 @@ export async function recoverReceipts(
  * Claims the receipt, so that neither this process nor another takes it up again: for a lease at first, then for as
  * long again as the receipt has waited, up to an hour.
  */
-async function takeLease(context: Context, record: StoredRecord<'receipt'>): Promise<TakenUp> {
+async function takeLease(
+  context: Context,
+  record: StoredRecord<'receipt'>,
+  fault: string | undefined,
+): Promise<TakenUp> {
   const now = context.clock.now()
   const waited = Math.max(now - record.value.createdAt, context.limits.leaseSeconds * 1000)
   const dueAt = now + Math.min(waited, LONGEST_PAUSE_MILLISECONDS)
   // A receipt that could not be claimed must not hold up the others; if the commit happened after all, it is due again
   // later.
-  return tryCommit(context, [{ ...record, action: 'replace', dueAt }], 'a receipt could not be claimed')
+  return tryCommit(context, [{ ...record, action: 'replace', dueAt }], fault)
 }
