@@ -42,3 +42,14 @@ it('a pool that calls back and promises the same connection is given it back onc
   expect(await storage.get([{ kind: 'replay-claim', id: 'a' }])).toEqual([undefined])
   expect(pool.idleCount).toBe(1)
 })
+
+it('a connection that is given back has no listener more than before', async () => {
+  const schema = await newSchema()
+  const pool = openPool(schema, {}, { max: 1 })
+  const client = await pool.connect()
+  client.release()
+  const before = client.listenerCount('error')
+  const storage = await postgresStorage(pool)
+  await storage.get([{ kind: 'replay-claim', id: 'a' }])
+  expect(client.listenerCount('error')).toBe(before)
+})

@@ -31,6 +31,33 @@ it.each([
   expect(await storage.get([claim('a')])).toMatchObject([{ version: 2 }])
 })
 
+it('transactions that the application left open on all connections of the pool take no commit', async () => {
+  const schema = await newSchema()
+  const pool = openPool(schema, {}, { max: 3 })
+  const storage = await postgresStorage(pool)
+  const clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()])
+  for (const client of clients) {
+    await client.query('BEGIN')
+    client.release()
+  }
+  await mustCommit(storage, insertClaim('a'))
+  expect(await run(schema, 'SELECT id FROM op_replay_claim')).toEqual([{ id: 'a' }])
+})
+
+it('a conflict in a transaction that begins once the connection is given back leaves it to nobody', async () => {
+  const schema = await newSchema()
+  const pool = openPool(schema, {}, { max: 1 })
+  const storage = await postgresStorage(pool)
+  await mustCommit(storage, insertClaim('a'))
+  const client = await pool.connect()
+  // Not over before the commit is sent.
+  const beginning = client.query('BEGIN; SELECT count(*) FROM generate_series(1, 300000)')
+  client.release()
+  expect(await storage.commit([insertClaim('a')])).toEqual({ conflicts: [0] })
+  await beginning
+  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+})
+
 it('a transaction that begins once the connection is given back makes a commit unknown, and undoes it', async () => {
   const schema = await newSchema()
   const pool = openPool(schema, {}, { max: 1 })

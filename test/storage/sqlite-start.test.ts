@@ -1,6 +1,8 @@
 import { ConfigurationError } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { sqliteLedger } from '../../adapters/ledger/sqlite.ts'
+import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from '../../adapters/storage/sql/schema.ts'
+import { migrate } from '../../adapters/storage/sqlite/migrate.ts'
 import { openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { useSqlite } from './sqlite-databases.ts'
 
@@ -50,6 +52,25 @@ describe('a start on a file that has all tables, while another process keeps the
     await expect(ledger.createAccount({ ...alice, account: 'bob' })).rejects.toThrow('locked')
     expect((await ledger.balance('alice'))?.total).toBe(5n)
   })
+})
+
+it('leaves the schema as a newer release has made it, between the look at it and the lock', async () => {
+  const path = newFile()
+  const [handle, newer] = [await open(path), await open(path)]
+  let isFirst = true
+  const overtaken: SqliteHandle = {
+    prepare: (sql) => handle.prepare(sql),
+    exec(sql) {
+      if (sql === 'BEGIN IMMEDIATE' && isFirst) {
+        isFirst = false
+        migrate(newer, 'storage', [...STORAGE_MIGRATIONS, ['CREATE TABLE op_more (id TEXT)']], STORAGE_READABLE_FROM)
+      }
+      return handle.exec(sql)
+    },
+  }
+  migrate(overtaken, 'storage', STORAGE_MIGRATIONS, STORAGE_READABLE_FROM)
+  const state = { version: STORAGE_MIGRATIONS.length + 1, readable_from: STORAGE_READABLE_FROM }
+  expect(handle.prepare('SELECT version, readable_from FROM op_meta').all()).toMatchObject([state])
 })
 
 it('synchronises the folder of a file that can have no write-ahead log, whose journal could come back', async () => {
