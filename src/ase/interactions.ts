@@ -189,7 +189,7 @@ async function approveGrant(
     tellOtherAccount(context, asked, owned.account)
     return 'not_owner'
   }
-  if (owned.isActive === false) return 'wider_access'
+  if (!owned.isActive) return 'wider_access'
   const isAll = approver.access === 'all'
   const access = isAll ? asked.access : grantedAccess(context, asked, owned, approver.access)
   if (access === undefined) return 'wider_access'

@@ -176,8 +176,7 @@ async function requireSubject(context: Context, grant: Grant): Promise<void> {
   const found = await context.walletAddresses.find(grant.walletAddress)
   const isOther = found !== undefined && found.account !== grant.account
   if (isOther) tellOtherAccount(context, grant, found.account)
-  if (isOther || found === undefined || found.isActive === false)
-    throw requestDenied('the subject cannot be confirmed at present')
+  if (isOther || !found?.isActive) throw requestDenied('the subject cannot be confirmed at present')
 }
 
 function keepWaiting(context: Context, record: StoredRecord<'grant'>, now: number): Attempt<Continuation> {

@@ -72,8 +72,7 @@ async function checkAccess(context: Context, access: Access): Promise<CheckedAcc
 
 async function requireActive(context: Context, member: string, text: string): Promise<LocalWalletAddress> {
   const found = await findLocalWalletAddress(context, text)
-  if (found === undefined || found.isActive === false)
-    throw invalidRequest(`${member} is not a wallet address of this server`)
+  if (!found?.isActive) throw invalidRequest(`${member} is not a wallet address of this server`)
   return found
 }
 

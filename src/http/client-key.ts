@@ -87,7 +87,7 @@ export async function clientKeySet(
 ): Promise<AskedKeySet> {
   if (isLocalWalletAddress(context, walletAddress)) {
     const found = await context.walletAddresses.find(walletAddress)
-    if (found === undefined || found.isActive === false)
+    if (!found?.isActive)
       return { ok: false, reason: 'invalid', detail: 'the wallet has no such wallet address, or it is not active' }
     const given = await clientKeysOf(context, { ...found, url: walletAddress })
     const keys = parseKeySet({ keys: given }) ?? []

@@ -96,8 +96,7 @@ async function resolveLocal(context: Context, { url, id }: ReceiverUrl): Promise
   if (!isActive(payment, context.clock.now()))
     return { ok: false, reason: 'the incoming payment is completed or expired' }
   const payee = await context.walletAddresses.find(payment.walletAddress, context.answerDueAt)
-  if (payee === undefined || payee.isActive === false)
-    return { ok: false, reason: 'the wallet address of the receiver is not active' }
+  if (!payee?.isActive) return { ok: false, reason: 'the wallet address of the receiver is not active' }
   if (payment.account !== payee.account) {
     tellOtherAccount(context, payment, payee.account)
     return { ok: false, reason: 'the wallet address of the receiver now has a different account' }

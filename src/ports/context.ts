@@ -62,10 +62,10 @@ export interface OngoingWork {
   drain(): Promise<void>
 }
 
-/** An answer of the wallet's directory that was checked: what is `null` there is absent here. */
+/** An answer of the wallet's directory that was checked: what is `null` there is absent here, and `isActive` has its default. */
 export type CheckedWalletAddress = {
   readonly [Member in keyof WalletAddress]: Exclude<WalletAddress[Member], null>
-}
+} & { readonly isActive: boolean }
 
 /** What is to be committed, and the answer once it is. */
 export interface Plan<T> {

@@ -59,7 +59,7 @@ function withoutNulls(found: WalletAddress): CheckedWalletAddress {
     assetCode,
     assetScale,
     ...(typeof publicName === 'string' && { publicName }),
-    ...(isActive === false && { isActive }),
+    isActive: isActive ?? true,
     ...(keys && { keys }),
   }
 }

@@ -86,7 +86,7 @@ export async function activeWalletAddress(
     tellOtherAccount(context, token, found.account)
     throw insufficientGrant()
   }
-  if (found.isActive === false) throw inactiveWalletAddress()
+  if (!found.isActive) throw inactiveWalletAddress()
   return found
 }
 

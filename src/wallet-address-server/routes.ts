@@ -65,7 +65,7 @@ async function namedByQuery({ context, request }: Exchange): Promise<LocalWallet
 /** @spec WAS-7 */
 async function activeAddress(context: Context, url: string): Promise<LocalWalletAddress> {
   const found = await findLocalWalletAddress(context, url)
-  if (found === undefined || found.isActive === false) throw unknownWalletAddress()
+  if (!found?.isActive) throw unknownWalletAddress()
   return found
 }
 

@@ -177,7 +177,7 @@ function isTooLate({ clock }: Context, { notAfter, isRefused }: RailTransfer): b
  */
 export async function findPayee(context: Context, payment: IncomingPayment): Promise<WalletAddress | undefined> {
   const payee = await context.walletAddresses.find(payment.walletAddress)
-  if (payee === undefined || payee.isActive === false) return undefined
+  if (!payee?.isActive) return undefined
   // If the account is another one, its asset says nothing about the asset of this payment's account.
   return payment.account !== payee.account || isSameAsset(payee, assetOf(payment)) ? payee : undefined
 }
