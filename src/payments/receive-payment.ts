@@ -5,7 +5,7 @@ import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protoco
 import { isIdentifier, isLedgerId } from '../protocol/identifiers.ts'
 import { acceptReceipt, assetOf, countReceipt, type IncomingPayment, isActive } from '../protocol/incoming-payment.ts'
 import { type Receipt, reportedReceiptId } from '../protocol/receipt.ts'
-import { decide } from '../records/decide.ts'
+import { type Attempt, decide } from '../records/decide.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { completionChanges, keepIncoming, replaceIncoming } from './incoming-changes.ts'
@@ -59,37 +59,7 @@ export async function receivePayment(
   // Before taking the turn: the wallet's directory may be slow.
   await requirePayeeAccount(context, id, transferId)
   const { completes, ...received } = await context.inTurn(turnAtIncoming(id), () =>
-    decide<ReceivedPayment & { readonly completes?: string }>(context, async () => {
-      const { incoming: record, receipt: known } = await readReported(context, id, transferId)
-      if (known !== undefined) return { answer: answerAgain(known, record?.value, id, amount) }
-      if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
-      if (!isSameAsset(amount, assetOf(record.value))) return { answer: { ok: false, reason: 'wrong_asset' } }
-      // Read once: a refusal must not be recorded at another moment than the one it was decided for.
-      const now = context.clock.now()
-      const outcome = acceptedOf(context, record.value, amount.value, now)
-      if (outcome === 'completed') return { answer: { ok: false, reason: outcome } }
-      const isRefused = typeof outcome !== 'bigint'
-      const accepted = isRefused ? 0n : outcome
-      const excess = amount.value - accepted
-      const receipt: Receipt = {
-        id: reportedReceiptId(transferId),
-        incomingPaymentId: id,
-        state: isRefused ? 'dropped' : 'credited',
-        amount: amountOf(amount, accepted),
-        createdAt: outcome === 'expired' ? afterExpiry(record.value, now) : now,
-        excess,
-      }
-      const insert = { action: 'insert', kind: 'receipt', value: receipt } as const
-      // Recorded, since a repeat must not be accepted later: room returns if a payment that reserved it fails, and to a
-      // process whose clock is behind, an expired payment still looks open.
-      if (isRefused) return { changes: [insert, ...keepIncoming(record)], answer: { ok: false, reason: outcome } }
-      const value = countReceipt(record.value, accepted)
-      const completion = completionChanges(context, record.value, value)
-      return {
-        changes: [replaceIncoming(record, value), insert, ...completion],
-        answer: { ok: true, accepted, excess, ...(completion.length > 0 && { completes: id }) },
-      }
-    }),
+    decide(context, () => countTransfer(context, id, amount, transferId)),
   )
   // Not awaited: the host may call this from its own event handler.
   if (completes !== undefined) context.ongoing.keep(deliverEvents(context, completes))
@@ -125,6 +95,44 @@ async function requirePayeeAccount(context: Context, id: string, transferId: str
   if (payee === undefined || incoming.value.account === payee.account) return
   tellOtherAccount(context, incoming.value, payee.account)
   throw unavailable('a wallet address now has a different account')
+}
+
+/** What is committed for a transfer, counted or not; `completes` is the id of the incoming payment if that completes it. */
+async function countTransfer(
+  context: Context,
+  id: string,
+  amount: Amount,
+  transferId: string,
+): Promise<Attempt<ReceivedPayment & { readonly completes?: string }>> {
+  const { incoming: record, receipt: known } = await readReported(context, id, transferId)
+  if (known !== undefined) return { answer: answerAgain(known, record?.value, id, amount) }
+  if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
+  if (!isSameAsset(amount, assetOf(record.value))) return { answer: { ok: false, reason: 'wrong_asset' } }
+  // Read once: a refusal must not be recorded at another moment than the one it was decided for.
+  const now = context.clock.now()
+  const outcome = acceptedOf(context, record.value, amount.value, now)
+  if (outcome === 'completed') return { answer: { ok: false, reason: outcome } }
+  const isRefused = typeof outcome !== 'bigint'
+  const accepted = isRefused ? 0n : outcome
+  const excess = amount.value - accepted
+  const receipt: Receipt = {
+    id: reportedReceiptId(transferId),
+    incomingPaymentId: id,
+    state: isRefused ? 'dropped' : 'credited',
+    amount: amountOf(amount, accepted),
+    createdAt: outcome === 'expired' ? afterExpiry(record.value, now) : now,
+    excess,
+  }
+  const insert = { action: 'insert', kind: 'receipt', value: receipt } as const
+  // Recorded, since a repeat must not be accepted later: room returns if a payment that reserved it fails, and to a
+  // process whose clock is behind, an expired payment still looks open.
+  if (isRefused) return { changes: [insert, ...keepIncoming(record)], answer: { ok: false, reason: outcome } }
+  const value = countReceipt(record.value, accepted)
+  const completion = completionChanges(context, record.value, value)
+  return {
+    changes: [replaceIncoming(record, value), insert, ...completion],
+    answer: { ok: true, accepted, excess, ...(completion.length > 0 && { completes: id }) },
+  }
 }
 
 /**
