@@ -1,25 +1,23 @@
 import type { Context } from '../ports/context.ts'
-import type { Price, PriceRequest } from '../ports/pricing.ts'
+import type { PriceRequest } from '../ports/pricing.ts'
 import { type Amount, type Asset, amountOf, amountToWire, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
 import {
   type AssetExchange,
   arrivingFor,
+  type ExactPrice,
   isBelieved,
   isNotable,
   isWithinTolerance,
   leavingFor,
   minimumSend,
   ONE_TO_ONE,
-  parseRate,
   priceFixedReceive,
   priceFixedSend,
   type RailRate,
-  type Terms,
   worthOf,
 } from '../protocol/price.ts'
 import type { FrozenAmounts } from '../protocol/quote.ts'
-import { shownValue } from '../protocol/shown-value.ts'
-import { answerInTime } from './answer-deadline.ts'
+import { askPrice, askRate } from './ask-pricing.ts'
 import type { RailWay } from './rail/remote-receiver.ts'
 
 /** What is requested: a fixed debit, or a fixed amount at the receiver. */
@@ -66,21 +64,21 @@ export async function pricePayment(
   const [given, asset] = 'debit' in fixed ? [fixed.debit, from] : [fixed.receive, to]
   if (!isSameAsset(given, asset)) return { ok: false, reason: 'wrong_asset' }
   if (given.value === 0n) return { ok: false, reason: 'zero' }
-  const [terms, own] = await Promise.all([
-    termsOf(context, { walletAddress, from, to: way?.asset ?? to }),
+  const [price, own] = await Promise.all([
+    askPrice(context, { walletAddress, from, to: way?.asset ?? to }),
     way && ownExchange(context, { walletAddress, from: way.asset, to }),
   ])
-  if (terms === undefined) return { ok: false, reason: 'no_exchange' }
+  if (price === undefined) return { ok: false, reason: 'no_exchange' }
   const tolerance = context.policies.exchangeToleranceBasisPoints
   if (way && own && !isWithinTolerance(way.rate, own, tolerance)) return { ok: false, reason: 'unfair_way' }
   // Inside the ledger everything that leaves arrives.
   const rate = way?.rate ?? ONE_TO_ONE
-  const priced = 'debit' in fixed ? sendExactly(given.value, terms, rate) : receiveExactly(given.value, terms, rate)
+  const priced = 'debit' in fixed ? sendExactly(given.value, price, rate) : receiveExactly(given.value, price, rate)
   if (!priced.ok) return priced
   const { debit, fee, leaving, receive } = priced
   if (way && own && !isBelieved(receive, leaving, own)) return { ok: false, reason: 'unlikely_way' }
   if (most !== undefined && receive > most) return { ok: false, reason: 'over_remainder' }
-  const worth = worthOf(debit - fee, terms, rate)
+  const worth = worthOf(debit - fee, price, rate)
   const amounts: FrozenAmounts = {
     debitAmount: amountOf(from, debit),
     receiveAmount: amountOf(to, receive),
@@ -93,68 +91,12 @@ export async function pricePayment(
         sendAmount: amountToWire(amountOf(way.asset, leaving)),
         rate: { sent: way.rate.sent.toString(), received: way.rate.received.toString() },
         isFixedReceive: 'receive' in fixed,
-        ...(terms.fixed > 0n && { fixedFee: terms.fixed.toString() }),
+        ...(price.fixed > 0n && { fixedFee: price.fixed.toString() }),
         ...(own === undefined && { isUnpriced: true }),
       },
     }),
   }
   return { ok: true, amounts }
-}
-
-async function termsOf(context: Context, question: PriceRequest): Promise<Terms | undefined> {
-  const price = await askPrice(context, question)
-  if (price === undefined) return undefined
-  const { from, to, rate, given } = price
-  refuseMisspelt('price', given, PRICE_MEMBERS)
-  const fee = given.fee ?? {}
-  // A list, a promise or a number has no misspelt member, but is no fee either.
-  if (Object.prototype.toString.call(fee) !== '[object Object]')
-    throw new TypeError('Pricing.price gave a fee that is not an object')
-  refuseMisspelt('fee', fee, FEE_MEMBERS)
-  const { basisPoints = 0, fixed = 0n } = fee
-  if (!Number.isInteger(basisPoints) || basisPoints < 0 || basisPoints >= 10_000)
-    throw new TypeError('Pricing.price gave a fee whose basisPoints are not an integer from 0 to 9999')
-  if (typeof fixed !== 'bigint' || fixed < 0n)
-    throw new TypeError('Pricing.price gave a fee whose fixed part is not a bigint of zero or more')
-  return { from, to, rate, basisPoints, fixed }
-}
-
-const PRICE_MEMBERS: readonly string[] = ['rate', 'fee'] satisfies (keyof Price)[]
-const FEE_MEMBERS: readonly string[] = ['basisPoints', 'fixed'] satisfies (keyof NonNullable<Price['fee']>)[]
-
-/** Without this check, a misspelt fee would silently be no fee. */
-function refuseMisspelt(name: string, given: object, known: readonly string[]): void {
-  const unknown = Object.keys(given).find((member) => !known.includes(member))
-  if (unknown !== undefined) throw new TypeError(`Pricing.price gave ${unknown}, which is not a member of a ${name}`)
-}
-
-/**
- * What the wallet's pricing answers: its rate, checked, and the whole answer as `given`, for callers that charge the
- * fee. Throws if it does not answer; `undefined` if it does not exchange the two assets.
- */
-export async function askPrice(
-  context: Context,
-  { walletAddress, from, to }: PriceRequest,
-): Promise<(AssetExchange & { readonly given: Price }) | undefined> {
-  const price = await answerInTime(context, 'the pricing', () =>
-    context.pricing.price({ walletAddress, from: bareAsset(from), to: bareAsset(to) }),
-  )
-  if (price === undefined || price === null) return undefined
-  const rate = typeof price.rate === 'string' ? parseRate(price.rate) : undefined
-  if (rate === undefined)
-    throw new TypeError(
-      `Pricing.price gave the rate ${shownValue(price.rate)}, not a positive decimal as a string, from ${nameOf(from)} to ${nameOf(to)}`,
-    )
-  return { from, to, rate, given: price }
-}
-
-function nameOf({ assetCode, assetScale }: Asset): string {
-  return `${assetCode} of scale ${assetScale}`
-}
-
-// An `Amount` is an `Asset` too: its value must not reach the pricing.
-function bareAsset({ assetCode, assetScale }: Asset): Asset {
-  return { assetCode, assetScale }
 }
 
 /**
@@ -166,7 +108,7 @@ async function ownExchange(context: Context, question: PriceRequest): Promise<As
   const { from, to } = question
   const even = { from, to, rate: { numerator: 1n, denominator: 1n } }
   if (isSameAsset(from, to)) return even
-  return (await askPrice(context, question)) ?? (from.assetCode === to.assetCode ? even : undefined)
+  return (await askRate(context, question)) ?? (from.assetCode === to.assetCode ? even : undefined)
 }
 
 type PricedValues =
@@ -179,24 +121,24 @@ type PricedValues =
     }
   | Extract<PricedPayment, { readonly ok: false }>
 
-function sendExactly(debit: bigint, terms: Terms, rate: RailRate): PricedValues {
-  const priced = priceFixedSend(debit, terms)
+function sendExactly(debit: bigint, price: ExactPrice, rate: RailRate): PricedValues {
+  const priced = priceFixedSend(debit, price)
   const receive = priced === undefined ? 0n : arrivingFor(priced.receive, rate)
   if (receive > MAX_AMOUNT_VALUE) return { ok: false, reason: 'too_large' }
   if (priced === undefined || receive === 0n) {
-    const minimum = minimumSend(terms, rate)
+    const minimum = minimumSend(price, rate)
     if (minimum === undefined) return { ok: false, reason: 'receives_nothing' }
     if (debit >= minimum) return { ok: false, reason: 'too_large' }
     // One unit more may already bring more than an amount can hold.
-    const isPayable = sendExactly(minimum, terms, rate).ok
-    return { ok: false, reason: 'receives_nothing', ...(isPayable && { minSendAmount: amountOf(terms.from, minimum) }) }
+    const isPayable = sendExactly(minimum, price, rate).ok
+    return { ok: false, reason: 'receives_nothing', ...(isPayable && { minSendAmount: amountOf(price.from, minimum) }) }
   }
   return { ok: true, debit, fee: priced.fee, leaving: priced.receive, receive }
 }
 
-function receiveExactly(receive: bigint, terms: Terms, rate: RailRate): PricedValues {
+function receiveExactly(receive: bigint, price: ExactPrice, rate: RailRate): PricedValues {
   const leaving = leavingFor(receive, rate)
-  const priced = leaving > MAX_AMOUNT_VALUE ? undefined : priceFixedReceive(leaving, terms)
+  const priced = leaving > MAX_AMOUNT_VALUE ? undefined : priceFixedReceive(leaving, price)
   if (priced === undefined) return { ok: false, reason: 'too_large' }
   return { ok: true, ...priced, leaving, receive }
 }

@@ -14,7 +14,7 @@ export interface AssetExchange {
 }
 
 /** What a payment costs, exactly. */
-export interface Terms extends AssetExchange {
+export interface ExactPrice extends AssetExchange {
   /** The part of the debit that the wallet keeps, in hundredths of a percent: an integer from 0 to 9999. */
   readonly basisPoints: number
   /** What the wallet keeps in addition, in the smallest unit of `from`; not negative. */
@@ -41,8 +41,8 @@ export function ceilDivide(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor
 }
 
-function feeOf(debit: bigint, terms: Terms): bigint {
-  return ceilDivide(debit * BigInt(terms.basisPoints), 10_000n) + terms.fixed
+function feeOf(debit: bigint, price: ExactPrice): bigint {
+  return ceilDivide(debit * BigInt(price.basisPoints), 10_000n) + price.fixed
 }
 
 /**
@@ -50,10 +50,10 @@ function feeOf(debit: bigint, terms: Terms): bigint {
  * once.
  * @spec AMT-4
  */
-function unitRate(terms: AssetExchange): Rate {
+function unitRate({ from, to, rate }: AssetExchange): Rate {
   return {
-    numerator: terms.rate.numerator * 10n ** BigInt(terms.to.assetScale),
-    denominator: terms.rate.denominator * 10n ** BigInt(terms.from.assetScale),
+    numerator: rate.numerator * 10n ** BigInt(to.assetScale),
+    denominator: rate.denominator * 10n ** BigInt(from.assetScale),
   }
 }
 
@@ -64,11 +64,11 @@ function unitRate(terms: AssetExchange): Rate {
  */
 export function priceFixedSend(
   debit: bigint,
-  terms: Terms,
+  price: ExactPrice,
 ): { readonly receive: bigint; readonly fee: bigint } | undefined {
-  const fee = feeOf(debit, terms)
+  const fee = feeOf(debit, price)
   if (fee > debit) return undefined
-  const { numerator, denominator } = unitRate(terms)
+  const { numerator, denominator } = unitRate(price)
   const receive = ((debit - fee) * numerator) / denominator
   return receive <= MAX_AMOUNT_VALUE ? { receive, fee } : undefined
 }
@@ -80,13 +80,13 @@ export function priceFixedSend(
  */
 export function priceFixedReceive(
   receive: bigint,
-  terms: Terms,
+  price: ExactPrice,
 ): { readonly debit: bigint; readonly fee: bigint } | undefined {
-  const { numerator, denominator } = unitRate(terms)
+  const { numerator, denominator } = unitRate(price)
   const withoutFee = ceilDivide(receive * denominator, numerator)
   // The debit less its proportional fee rounded up is debit * (10000 - basisPoints) / 10000 rounded down.
-  const debit = ceilDivide((withoutFee + terms.fixed) * 10_000n, 10_000n - BigInt(terms.basisPoints))
-  return debit <= MAX_AMOUNT_VALUE ? { debit, fee: feeOf(debit, terms) } : undefined
+  const debit = ceilDivide((withoutFee + price.fixed) * 10_000n, 10_000n - BigInt(price.basisPoints))
+  return debit <= MAX_AMOUNT_VALUE ? { debit, fee: feeOf(debit, price) } : undefined
 }
 
 /** What a rail carries: at least `received` units arrive for `sent` units that leave. Both are above zero. */
@@ -154,10 +154,10 @@ const MEASURED_UNITS = 1000n
  * rail measured its rate one unit lower next time. `undefined` if there is none.
  * @spec QUO-4
  */
-export function minimumSend(terms: Terms, { sent, received }: RailRate = ONE_TO_ONE): bigint | undefined {
+export function minimumSend(price: ExactPrice, { sent, received }: RailRate = ONE_TO_ONE): bigint | undefined {
   const isExact = sent === received
   const least = isExact ? ONE_TO_ONE : { sent: sent * (MEASURED_UNITS + 1n), received: received * MEASURED_UNITS }
-  return priceFixedReceive(leavingFor(1n, least), terms)?.debit
+  return priceFixedReceive(leavingFor(1n, least), price)?.debit
 }
 
 /**

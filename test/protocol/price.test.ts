@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
 import {
   arrivingFor,
+  type ExactPrice,
   isNotable,
   isWithinTolerance,
   leavingFor,
@@ -12,7 +13,6 @@ import {
   priceFixedReceive,
   priceFixedSend,
   priceOfPart,
-  type Terms,
   worthOf,
 } from '../../src/protocol/price.ts'
 import vectors from '../vectors/amounts.json' with { type: 'json' }
@@ -21,9 +21,9 @@ const runs = { seed: 5, numRuns: 500 }
 const usd = { assetCode: 'USD', assetScale: 2 }
 const eur = { assetCode: 'EUR', assetScale: 2 }
 const one = { numerator: 1n, denominator: 1n }
-const free: Terms = { from: usd, to: usd, rate: one, basisPoints: 0, fixed: 0n }
+const free: ExactPrice = { from: usd, to: usd, rate: one, basisPoints: 0, fixed: 0n }
 
-function rate(text: string): Terms['rate'] {
+function rate(text: string): ExactPrice['rate'] {
   const parsed = parseRate(text)
   if (parsed === undefined) throw new Error(`${text} is no rate`)
   return parsed
@@ -35,7 +35,7 @@ const times = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * c, b * d]
 const powerOfTen = (exponent: number): Fraction =>
   exponent >= 0 ? [10n ** BigInt(exponent), 1n] : [1n, 10n ** BigInt(-exponent)]
 
-function expectedReceive(debit: bigint, terms: Terms): bigint | undefined {
+function expectedReceive(debit: bigint, terms: ExactPrice): bigint | undefined {
   const share: Fraction = times([debit, 1n], [BigInt(terms.basisPoints), 10_000n])
   const proportional = share[0] % share[1] === 0n ? share[0] / share[1] : share[0] / share[1] + 1n
   const sent = debit - proportional - terms.fixed
@@ -47,7 +47,7 @@ function expectedReceive(debit: bigint, terms: Terms): bigint | undefined {
 }
 
 const scale = fc.oneof(fc.constantFrom(0, 2, 9), fc.integer({ min: 0, max: 30 }))
-const terms: fc.Arbitrary<Terms> = fc.record({
+const terms: fc.Arbitrary<ExactPrice> = fc.record({
   from: scale.map((assetScale) => ({ assetCode: 'AAA', assetScale })),
   to: scale.map((assetScale) => ({ assetCode: 'BBB', assetScale })),
   rate: fc
@@ -183,7 +183,7 @@ describe('fixed receive', () => {
 })
 
 describe('the conversion between scales', () => {
-  const at = (assetScale: number): Terms['from'] => ({ assetCode: 'USD', assetScale })
+  const at = (assetScale: number): ExactPrice['from'] => ({ assetCode: 'USD', assetScale })
   /** A fixed send rounds down, a fixed receive rounds up. */
   const floorTo = (amount: bigint, from: number, to: number): bigint | undefined =>
     priceFixedSend(amount, { ...free, from: at(from), to: at(to) })?.receive

@@ -4,7 +4,7 @@ import { type Amount, type Asset, amountOf, isSameAsset } from '../../protocol/a
 import { assetOf, isActive, remainderOf } from '../../protocol/incoming-payment.ts'
 import { priceFixedSend } from '../../protocol/price.ts'
 import { readRecord } from '../../records/read-record.ts'
-import { askPrice } from '../price-payment.ts'
+import { askRate } from '../ask-pricing.ts'
 import { findReceived } from './known-transfer.ts'
 import { readRailBalance } from './rail-account.ts'
 import { findPayee, receiveByRail } from './receive-by-rail.ts'
@@ -57,9 +57,9 @@ async function exchangeReceived(
   walletAddress: string,
 ): Promise<Amount | undefined> {
   if (isSameAsset(amount, to)) return amount
-  const price = await askPrice(context, { walletAddress, from: amount, to })
-  if (price === undefined) return undefined
-  const { from, rate } = price
+  const asked = await askRate(context, { walletAddress, from: amount, to })
+  if (asked === undefined) return undefined
+  const { from, rate } = asked
   const priced = priceFixedSend(amount.value, { from, to, rate, basisPoints: 0, fixed: 0n })
   return priced && amountOf(to, priced.receive)
 }
