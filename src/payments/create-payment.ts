@@ -52,7 +52,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   }
   const once = await context.decideTogether(
     turnAtGrant(presented.value.grantId),
-    (before) => planOnce(context, order, async () => effectOf([...(await before).values()])),
+    (before) => planOnce(context, order, async () => effectOf(await before)),
     () => decideOnce(context, order, () => effectOf([])),
   )
   if (once.isRepeat) return resumePayment(context, presented.value, once.resourceId, once.response)

@@ -145,7 +145,7 @@ export interface Context {
    */
   decideTogether<T>(
     key: string,
-    plan: (before: Promise<ReadonlyMap<string, Change>>) => Promise<Plan<T> | undefined>,
+    plan: (before: Promise<readonly Change[]>) => Promise<Plan<T> | undefined>,
     alone: () => Promise<T>,
   ): Promise<T>
 }

@@ -33,7 +33,7 @@ export function createDecideTogether(context: CommitContext, inTurn: InTurn): Co
   // whatever the tasks before it still wait for.
   return <T>(
     key: string,
-    plan: (before: Promise<JointChanges>) => Promise<Plan<T> | undefined>,
+    plan: (before: Promise<readonly Change[]>) => Promise<Plan<T> | undefined>,
     alone: () => Promise<T>,
   ): Promise<T> =>
     new Promise<T>((resolve, reject) => {
@@ -41,7 +41,8 @@ export function createDecideTogether(context: CommitContext, inTurn: InTurn): Co
       let isSettled = false
       const own: Companion = {
         join: async (before) => {
-          const planned = await plan(before).catch(() => undefined)
+          const changes = before.then((joint) => [...joint.values()])
+          const planned = await plan(changes).catch(() => undefined)
           const joint = await before
           if (planned !== undefined && joinChanges(joint, planned.changes)) joined = planned
           return joint
