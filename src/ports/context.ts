@@ -24,8 +24,11 @@ export interface LateAnswers {
   forget(key: string): void
 }
 
-/** A payment that is with a payment method, and who pays it: the account, and the grant that it was ordered under. */
-export type DeliveryKey = Pick<OutgoingPayment, 'id' | 'account' | 'grantId'>
+/** Who pays: an account, and the grant under which the payment was ordered. */
+export type Payer = Pick<OutgoingPayment, 'account' | 'grantId'>
+
+/** A payment that is with a payment method, or waits for that. */
+export type PlacedPayment = Payer & Pick<OutgoingPayment, 'id'>
 
 /**
  * The payments that are with a payment method in this process, until it has answered: those that were ordered here, those
@@ -33,18 +36,18 @@ export type DeliveryKey = Pick<OutgoingPayment, 'id' | 'account' | 'grantId'>
  */
 export interface Deliveries {
   /** Whether a payment is one of them, or there is a place for it now. */
-  hasPlaceFor(payment: DeliveryKey): boolean
+  hasPlaceFor(payment: PlacedPayment): boolean
   /**
-   * Hands out the places that are free now, one payment after the other: answers whether there is one for it, beside
-   * those that were given one before.
+   * Hands out the places that are free now, one payment after the other: answers whether there is one for a payment of this
+   * payer, beside those that were given one before.
    */
-  handOutPlaces(): (payment: Omit<DeliveryKey, 'id'>) => boolean
+  handOutPlaces(): (payer: Payer) => boolean
   /** Counts a payment until the work has settled. */
-  follow(payment: DeliveryKey, work: Promise<unknown>): void
+  follow(payment: PlacedPayment, work: Promise<unknown>): void
   /** Remembers a payment that found no place and is due; it begins as soon as a place is free. */
-  wait(payment: DeliveryKey): void
+  wait(payment: PlacedPayment): void
   /** Says how a payment that has waited is taken up. */
-  onPlace(takeUp: (payment: DeliveryKey) => Promise<unknown>): void
+  onPlace(takeUp: (payment: PlacedPayment) => Promise<unknown>): void
   /** While the work runs, no waiting payment begins. */
   beginNoneDuring(work: () => Promise<void>): Promise<void>
 }
