@@ -11,7 +11,7 @@ import { advancePayment } from './advance-payment.ts'
 import { forgetRecords } from './forget-records.ts'
 import { leaseEnd } from './lease.ts'
 import { createLedgerWaits, type LedgerWaits } from './ledger-waits.ts'
-import { recoverReceipts } from './rail/credit-receipt.ts'
+import { creditReceipts } from './rail/credit-receipt.ts'
 import { MOST_DELIVERIES } from './rail/deliveries.ts'
 import { createEventRecovery } from './recover-events.ts'
 import { BATCH, isRefusal } from './sweep.ts'
@@ -42,7 +42,7 @@ export function createRecovery(context: Context): () => Promise<number> {
 async function recoverAll(context: Context, waits: LedgerWaits, tellEvents: () => Promise<Tally>): Promise<number> {
   const now = context.clock.now()
   // If one kind of record cannot be read, the others go on.
-  const parts = [recoverPayments(context, waits, now), recoverMoney(context, waits, now)] as const
+  const parts = [recoverPayments(context, waits, now), recoverReceipts(context, waits, now)] as const
   const settled = await Promise.allSettled(parts)
   const telling = tellEvents()
   context.ongoing.keep(telling)
@@ -194,14 +194,14 @@ function noteAsked(context: Context, { account }: OutgoingPayment): { noting: Co
 }
 
 /** Credits the receipts that are due, and deletes refusals that may hide them. */
-async function recoverMoney(context: Context, waits: LedgerWaits, now: number): Promise<Tally> {
+async function recoverReceipts(context: Context, waits: LedgerWaits, now: number): Promise<Tally> {
   const read = async (limit: number) => recordsOfKind(await context.storage.due('receipt', now, limit), 'receipt')
   const choose = () => (record: StoredRecord<'receipt'>) => !waits.hasAny([record.value.payeeAccount ?? ''])
   return takeUpDue(context, read, choose, async (found) => {
     const money = found.filter((record) => !isRefusal(record))
     // Peers can cause any number of refusals. These are left to sweep(), unless money may be waiting behind them.
     const refusals = found.length === BATCH ? await forgetRecords(context, found.filter(isRefusal)) : 0
-    return tallyOf(await recoverReceipts(context, waits, money), refusals)
+    return tallyOf(await creditReceipts(context, waits, money), refusals)
   })
 }
 

@@ -52,7 +52,7 @@ export const RAIL_MISTAKES: Readonly<Record<string, readonly Edit[]>> = {
   'credits that were interrupted are forgotten': [
     {
       file: 'src/payments/recover.ts',
-      from: 'await recoverReceipts(context, waits, money)',
+      from: 'await creditReceipts(context, waits, money)',
       to: '[]',
     },
   ],

@@ -88,7 +88,7 @@ const LONGEST_PAUSE_MILLISECONDS = 3_600_000
  * Credits receipts that are due, except those that another process has taken up, and waits for the ledger no longer than
  * `waits` does. Returns what became of each.
  */
-export async function recoverReceipts(
+export async function creditReceipts(
   context: Context,
   waits: LedgerWaits,
   due: readonly StoredRecord<'receipt'>[],
