@@ -39,15 +39,13 @@ export function mostOf(receiver: Receiver): bigint | undefined {
   return receiver.kind === 'local' ? receiver.room : receiver.remainder
 }
 
-/** A receiver, or why it cannot be paid: `reason` is for the developer of a client, `detail` for the operator. */
+/**
+ * A receiver, with the way to it if that was asked for and is over a rail; or why it cannot be paid: `reason` is for the
+ * developer of a client, `detail` for the operator.
+ */
 export type ResolvedReceiver =
-  | { readonly ok: true; readonly receiver: Receiver }
-  | { readonly ok: false; readonly reason: string; readonly detail?: string }
-
-/** A receiver, with the way to it if that is over a rail; or why it cannot be paid. */
-export type ReachedReceiver =
   | { readonly ok: true; readonly receiver: Receiver; readonly way?: RailWay }
-  | Extract<ResolvedReceiver, { readonly ok: false }>
+  | { readonly ok: false; readonly reason: string; readonly detail?: string }
 
 /** Looks up a receiver as it is now; another server is asked on behalf of `asker`, who wants to pay. @spec T-5 */
 export async function resolveReceiver(context: Context, url: string, asker: ReceiverAsker): Promise<ResolvedReceiver> {
@@ -64,7 +62,7 @@ export async function reachReceiver(
   asker: ReceiverAsker,
   from: Asset,
   amount: Amount | undefined,
-): Promise<ReachedReceiver> {
+): Promise<ResolvedReceiver> {
   return receiverAt(context, url, (remote) => reachRemoteReceiver(context, remote, asker, from, amount))
 }
 
@@ -74,11 +72,11 @@ export async function reachReceiver(
  * configured.
  * @spec RS-10 @spec QUO-9 @spec T-41
  */
-async function receiverAt<Found extends { readonly ok: true }>(
+async function receiverAt(
   context: Context,
   url: string,
-  askRemote: (url: string) => Promise<Found | NoRemoteReceiver>,
-): Promise<Found | ResolvedReceiver> {
+  askRemote: (url: string) => Promise<Extract<ResolvedReceiver, { readonly ok: true }> | NoRemoteReceiver>,
+): Promise<ResolvedReceiver> {
   const parsed = parseReceiver(url)
   if (parsed === undefined) return { ok: false, reason: 'not the URL of an incoming payment' }
   if (isLocalReceiver(parsed, context.resourceServer)) return resolveLocal(context, parsed)
