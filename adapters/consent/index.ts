@@ -16,7 +16,8 @@ import type {
 import type { HttpRequest, HttpResponse } from '../../src/ports/http-exchange.ts'
 import { parseQuery } from '../../src/protocol/url.ts'
 import { isLoopbackHost } from '../../src/protocol/wallet-address.ts'
-import { type Frame, type Notice, REFUSALS, renderNotice, renderQuestion } from './page.ts'
+import { NOTICES, type Notice, REFUSALS } from './notices.ts'
+import { type Frame, renderNotice, renderQuestion } from './page.ts'
 import { STYLE } from './style.ts'
 
 /** The person who is logged in at the wallet. */
@@ -47,53 +48,6 @@ export interface ConsentPageOptions {
 
 /** The largest form: a decision and an anti-CSRF value. */
 const FORM_BYTES = 8192
-
-const UNAUTHENTICATED: Notice = {
-  status: 401,
-  heading: 'Please log in',
-  text: 'Log in to your wallet, then open this link again.',
-}
-const WRONG_TYPE: Notice = {
-  status: 415,
-  heading: 'This is not a form',
-  text: 'An answer comes as application/x-www-form-urlencoded. Nothing was approved.',
-  isOpen: true,
-}
-const TOO_LARGE: Notice = {
-  status: 413,
-  heading: 'This form is too large',
-  text: 'Nothing was approved. Please open the request again and answer it there.',
-  isOpen: true,
-}
-const NO_DECISION: Notice = {
-  status: 400,
-  heading: 'There was no answer',
-  text: 'Nothing was approved. Please open the request again and answer it there.',
-  isOpen: true,
-}
-const APPROVED: Notice = {
-  status: 200,
-  heading: 'You approved the request',
-  text: 'Whoever asked will learn of it. You can close this window.',
-  isDone: true,
-}
-const AWAY: Notice = {
-  status: 503,
-  heading: 'We cannot answer just now',
-  text: 'Please open the request again in a minute. It shows whether it still waits for your answer.',
-  isOpen: true,
-}
-const BROKEN: Notice = {
-  status: 500,
-  heading: 'Something went wrong on our side',
-  text: 'Please open the request again. It shows whether it still waits for your answer.',
-  isOpen: true,
-}
-const DENIED: Notice = {
-  status: 200,
-  heading: 'You denied the request',
-  text: 'Nothing was approved. You can close this window.',
-}
 
 async function digestStyle(): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(STYLE))
@@ -157,12 +111,12 @@ interface Answer {
 
 async function readAnswer(request: HttpRequest): Promise<Answer | Notice> {
   const [type = ''] = (request.headerLines('content-type')[0] ?? '').split(';')
-  if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded') return WRONG_TYPE
+  if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded') return NOTICES.wrongType
   const bytes = await request.bytes(FORM_BYTES)
-  if (bytes === undefined) return TOO_LARGE
+  if (bytes === undefined) return NOTICES.tooLarge
   const form = parseQuery(new TextDecoder().decode(bytes))
   const [decision, ...others] = form.getAll('decision')
-  if (others.length > 0 || (decision !== 'approve' && decision !== 'deny')) return NO_DECISION
+  if (others.length > 0 || (decision !== 'approve' && decision !== 'deny')) return NOTICES.noDecision
   return { decision, csrf: form.get('csrf') ?? '' }
 }
 
@@ -200,7 +154,7 @@ async function answerInteraction(
   )
   if (!decided.ok) return respondNotice(frame, REFUSALS[decided.reason])
   if (decided.redirect !== undefined) return redirectTo(decided.redirect)
-  return respondNotice(frame, decision === 'approve' ? APPROVED : DENIED)
+  return respondNotice(frame, decision === 'approve' ? NOTICES.approved : NOTICES.denied)
 }
 
 async function showInteraction(
@@ -247,7 +201,7 @@ export function consentPage(options: ConsentPageOptions): Consent {
   return {
     async respond(exchange) {
       const user = await authenticate(exchange.request)
-      if (user === undefined || user === null) return respondNotice({ walletName, homeUrl }, UNAUTHENTICATED)
+      if (user === undefined || user === null) return respondNotice({ walletName, homeUrl }, NOTICES.unauthenticated)
       if (typeof user !== 'object') throw new TypeError(NO_PERSON)
       if ('redirect' in user) return redirectToUrl(user.redirect, 'consentPage: the redirect of authenticate')
       const frame = { walletName, homeUrl, userName: user.name ?? undefined }
@@ -255,7 +209,7 @@ export function consentPage(options: ConsentPageOptions): Consent {
         ? answerInteraction(underWay, frame, exchange, user)
         : showInteraction(frame, exchange, user)
     },
-    failed: (status) => respondNotice({ walletName, homeUrl }, status === 503 ? AWAY : BROKEN),
+    failed: (status) => respondNotice({ walletName, homeUrl }, status === 503 ? NOTICES.away : NOTICES.broken),
   }
 }
 

@@ -1,5 +1,6 @@
-import type { ConsentData, InteractionRefusal } from '../../src/ports/consent.ts'
+import type { ConsentData } from '../../src/ports/consent.ts'
 import { html, type Markup } from './markup.ts'
+import type { Notice } from './notices.ts'
 import { additionInWords, momentInWords, type RightInWords, requestInWords, rightsInWords } from './sentences.ts'
 import { STYLE } from './style.ts'
 
@@ -10,61 +11,6 @@ export interface Frame {
   readonly homeUrl?: string | undefined
   /** The person who is logged in, if the wallet gave a name. */
   readonly userName?: string | undefined
-}
-
-/** A page that gives one message and asks for nothing. */
-export interface Notice {
-  readonly status: number
-  readonly heading: string
-  readonly text: string
-  /** Whether the message says that something was done. */
-  readonly isDone?: true
-  /** Whether the request still waits for an answer; then the page has a link back to it. */
-  readonly isOpen?: true
-}
-
-const START_AGAIN = 'Go back to where you came from and start again.'
-
-/** The messages if an interaction cannot be shown or decided. None of these pages redirects. @spec INT-3 @spec INT-4 */
-export const REFUSALS: Readonly<Record<InteractionRefusal, Notice>> = {
-  unknown: {
-    status: 404,
-    heading: 'We do not know this request',
-    text: `Perhaps the link is incomplete, or too old. Nothing was approved. ${START_AGAIN}`,
-  },
-  expired: {
-    status: 410,
-    heading: 'This request has expired',
-    text: `It was not answered in time. Nothing was approved. ${START_AGAIN}`,
-  },
-  used: {
-    status: 410,
-    heading: 'This request was already answered',
-    text: 'Only the first answer counts. Go back to where you came from to see what became of it, or close this window.',
-  },
-  other_session: {
-    status: 403,
-    heading: 'This request was opened elsewhere',
-    text: `It belongs to another browser or another login. Nothing was approved here. ${START_AGAIN}`,
-  },
-  bad_csrf: {
-    status: 403,
-    heading: 'We could not check your answer',
-    text: 'Nothing was approved. Please open the request again and answer it there.',
-    isOpen: true,
-  },
-  not_owner: {
-    status: 403,
-    heading: 'This request is about an account that is not yours',
-    text: 'Only its owner can answer it. Nothing was approved. If it is yours under another login, log in with that one and open the link again; if you did, ask your wallet.',
-  },
-  // This page never approves more than was requested, so here it means that the account is inactive or gone.
-  wider_access: {
-    status: 403,
-    heading: 'This account cannot approve it at present',
-    text: 'Nothing was approved. Ask your wallet about the account, and then open the request again.',
-    isOpen: true,
-  },
 }
 
 function renderHeader({ walletName, homeUrl, userName }: Frame): Markup {
