@@ -1,5 +1,7 @@
 import { identifyToken, identifyTokenAndRecord, type TokenCaller } from '../http/credentials.ts'
 import { defineEndpoint, type Route } from '../http/endpoint.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { RecordKind } from '../ports/storage.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { CreateIncomingPayment } from '../protocol/incoming-payment.ts'
 import { CreateOutgoingPayment } from '../protocol/outgoing-payment.ts'
@@ -18,6 +20,8 @@ import { createQuote, getQuote } from './quotes.ts'
 
 const role = 'resource-server'
 const byToken = { role, identify: identifyToken } as const
+const byTokenAndRecord = <K extends RecordKind>(kind: K) =>
+  ({ role, identify: (exchange: Exchange) => identifyTokenAndRecord(exchange, kind) }) as const
 const clientOf = ({ token }: TokenCaller): ClientId => token.client
 
 /** The endpoints of the resource server; which right each needs is in its `authorize`. */
@@ -44,17 +48,16 @@ export function resourceServerRoutes(): readonly Route[] {
     }),
     defineEndpoint({
       role,
+      identify: identifyReader,
       operation: 'get-incoming-payment',
       method: 'GET',
       isPublic: true,
       path: '/incoming-payments/:id',
-      identify: identifyReader,
       authorize: (caller) => caller && requireRight('incoming-payment', 'read')(caller),
       run: getIncomingPayment,
     }),
     defineEndpoint({
-      role,
-      identify: (exchange) => identifyTokenAndRecord(exchange, 'incoming-payment'),
+      ...byTokenAndRecord('incoming-payment'),
       operation: 'complete-incoming-payment',
       method: 'POST',
       path: '/incoming-payments/:id/complete',
@@ -74,8 +77,7 @@ export function resourceServerRoutes(): readonly Route[] {
       run: createQuote,
     }),
     defineEndpoint({
-      role,
-      identify: (exchange) => identifyTokenAndRecord(exchange, 'quote'),
+      ...byTokenAndRecord('quote'),
       operation: 'get-quote',
       method: 'GET',
       path: '/quotes/:id',
@@ -102,8 +104,7 @@ export function resourceServerRoutes(): readonly Route[] {
       run: listOutgoingPayments,
     }),
     defineEndpoint({
-      role,
-      identify: (exchange) => identifyTokenAndRecord(exchange, 'outgoing-payment'),
+      ...byTokenAndRecord('outgoing-payment'),
       operation: 'get-outgoing-payment',
       method: 'GET',
       path: '/outgoing-payments/:id',
