@@ -3,6 +3,7 @@ import { refuseUnknown, requireMethods, requireObject } from '../errors/check-op
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KeyResolver, KeySetResult } from '../ports/key-resolver.ts'
+import type { OutboundNetwork } from '../ports/outbound-network.ts'
 import type { OutboundAnswer } from '../ports/outbound-requests.ts'
 import { plainName } from '../protocol/client.ts'
 import { findKey, isObject, parseKeySet } from '../protocol/json-web-key.ts'
@@ -12,7 +13,6 @@ import {
   DEADLINE_SECONDS,
   type GuardedRequests,
   LATE,
-  type OutboundNetwork,
   parseOutboundUrl,
   sendGuarded,
   UNFETCHABLE,

@@ -1,6 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
+import type { OutboundNetwork } from '../ports/outbound-network.ts'
 import type { SendOutbound } from '../ports/outbound-requests.ts'
-import { type OutboundNetwork, sendGuarded } from './guarded-request.ts'
+import { sendGuarded } from './guarded-request.ts'
 import { knownBudget, strangersBudget } from './request-budget.ts'
 
 /** What it takes to send requests to strangers' servers. */

@@ -1,4 +1,4 @@
-import type { DialedReply, OutboundNetwork, PinnedConnection } from './guarded-request.ts'
+import type { DialedReply, OutboundNetwork, PinnedConnection } from '../ports/outbound-network.ts'
 
 // The parts of the built-in modules that are used here, because `src` compiles without the types of any host.
 

@@ -1,5 +1,5 @@
 import type { HttpRequest } from 'open-payments-server'
-import type { DialedReply, OutboundNetwork, PinnedConnection } from '../../src/runtime/guarded-request.ts'
+import type { DialedReply, OutboundNetwork, PinnedConnection } from '../../src/ports/outbound-network.ts'
 import { jsonReply } from '../key-resolver/fake-network.ts'
 import type { TestWallet } from '../support/test-wallet.ts'
 

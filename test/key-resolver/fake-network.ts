@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { KeyResolver } from '../../src/ports/key-resolver.ts'
+import type { DialedReply, PinnedConnection } from '../../src/ports/outbound-network.ts'
 import { fetchKeyResolver } from '../../src/runtime/fetch-key-resolver.ts'
-import type { DialedReply, PinnedConnection } from '../../src/runtime/guarded-request.ts'
 
 /** What an operator reads of a URL that this server does not connect to. */
 export const UNFETCHABLE =

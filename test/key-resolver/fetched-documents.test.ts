@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { DialedReply, OutboundNetwork } from '../../src/ports/outbound-network.ts'
 import { fetchKeyResolver } from '../../src/runtime/fetch-key-resolver.ts'
-import type { DialedReply, OutboundNetwork } from '../../src/runtime/guarded-request.ts'
 import { silence } from '../support/gate.ts'
 import { chunks, type FakeNetwork, fakeNetwork, jsonReply, publishedKey } from './fake-network.ts'
 
