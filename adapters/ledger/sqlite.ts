@@ -6,13 +6,15 @@
 
 import { type Row, readBigint, readInteger, readText } from '../storage/sql/rows.ts'
 import type { Migration } from '../storage/sql/schema.ts'
+import { configureHandle, type SqliteOptions } from '../storage/sqlite/configure.ts'
 import { createGroupCommit } from '../storage/sqlite/group-commit.ts'
-import { configureHandle, createRunner, type SqliteHandle, type SqliteOptions } from '../storage/sqlite/handle.ts'
+import { createRunner, type SqliteHandle } from '../storage/sqlite/handle.ts'
 import { migrate } from '../storage/sqlite/migrate.ts'
 import type { BookedAccount, Books, DoubleEntryLedger, LedgerEntry, Transfer, TransferState } from './books.ts'
 import { createDoubleEntryLedger } from './double-entry.ts'
 
-export type { SqliteHandle, SqliteOptions, SqliteStatement } from '../storage/sqlite/handle.ts'
+export type { SqliteOptions } from '../storage/sqlite/configure.ts'
+export type { SqliteHandle, SqliteStatement } from '../storage/sqlite/handle.ts'
 export type { Balance, DoubleEntryLedger, LedgerEntry, NewAccount } from './books.ts'
 export { readSqliteBooks } from './sqlite-books.ts'
 

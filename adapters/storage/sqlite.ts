@@ -10,19 +10,14 @@ import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
 import { createBatchReads } from './sqlite/batch-reads.ts'
 import { createBinding } from './sqlite/changes.ts'
+import { configureHandle, enlargeCache, type SqliteOptions } from './sqlite/configure.ts'
 import { createGroupCommit } from './sqlite/group-commit.ts'
-import {
-  configureHandle,
-  createMoments,
-  createRunner,
-  enlargeCache,
-  type SqliteHandle,
-  type SqliteOptions,
-} from './sqlite/handle.ts'
+import { createMoments, createRunner, type SqliteHandle } from './sqlite/handle.ts'
 import { createReader } from './sqlite/joined-read.ts'
 import { migrate } from './sqlite/migrate.ts'
 
-export type { SqliteHandle, SqliteOptions, SqliteStatement } from './sqlite/handle.ts'
+export type { SqliteOptions } from './sqlite/configure.ts'
+export type { SqliteHandle, SqliteStatement } from './sqlite/handle.ts'
 export { type OpenedSqlite, openSqlite } from './sqlite/open.ts'
 
 /** Thrown to undo a commit if one of its changes does not fit. */

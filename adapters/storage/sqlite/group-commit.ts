@@ -28,14 +28,13 @@ export function createGroupCommit(handle: SqliteHandle, busyMilliseconds: number
       for (const task of tasks) task.reject(error)
       if (!isLocked(error)) return
       // Even if it was short: a ledger on the same connection may have succeeded meanwhile.
-      waitFor(handle, Math.min(busyMilliseconds, SHORT_WAIT))
+      waitFor(handle, Math.min(busyMilliseconds, SHORT_WAIT_MILLISECONDS))
       isShort = true
     }
   })
 }
 
-/** In milliseconds. */
-const SHORT_WAIT = 100
+const SHORT_WAIT_MILLISECONDS = 100
 
 /**
  * Applies tasks in one transaction. Nearly always none of them throws, so they first run without savepoints, which cost
