@@ -16,6 +16,7 @@ import { type Finish, finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { parseGrantedAccess } from '../protocol/granted-access.ts'
 import { isEqualDigest, toUtf8 } from '../protocol/identifiers.ts'
 import type { Interaction } from '../protocol/interaction.ts'
+import { shownValue } from '../protocol/shown-value.ts'
 import { parseUrl } from '../protocol/url.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 import { decide } from '../records/decide.ts'
@@ -23,7 +24,6 @@ import { endGrantChange } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { consentData } from './consent-data.ts'
-import { requireText } from './require-text.ts'
 
 /** The interactions of a server, for the wallet's consent screen. */
 export function createInteractions(context: Context): Interactions {
@@ -86,6 +86,11 @@ function readOwned({ policies }: Context, text: unknown): string | undefined {
   if (typeof text !== 'string') throw new TypeError(NO_LIST)
   if (parseUrl(text) === undefined) throw new TypeError(`${NO_LIST}, not ${text}`)
   return canonicalWalletAddress(text, policies)
+}
+
+/** Requires a text of a wallet in plain JavaScript, where a misspelt member gives undefined. */
+function requireText(name: string, value: unknown): void {
+  if (typeof value !== 'string') throw new TypeError(`${name} must be a string, not ${shownValue(value)}`)
 }
 
 /** Whether a decision was taken, perhaps since the interaction was read; if not, the grant was cancelled. */

@@ -168,6 +168,7 @@ async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: N
 const NAME_SECONDS = 1
 
 async function nameInTime(context: Context, client: ClientId): Promise<string | undefined> {
+  // In an object, since a client may call itself `late`.
   const answer = await answerWithin(context.clock, NAME_SECONDS * 1000, async () => ({
     name: await clientName(context, client),
   }))
