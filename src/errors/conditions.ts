@@ -239,7 +239,7 @@ export function wrongState(): OpenPaymentsError {
   return refuse('wrong_state', 409, 'wrong_state', 'wrong state')
 }
 
-/** The key was used for a request with another body, or for a payment from another account. @spec OUT-12 @spec RS-13 */
+/** The key was used for a request with another body, or under a token for another account. @spec OUT-12 @spec RS-13 */
 export function idempotencyConflict(): OpenPaymentsError {
   const description = 'this Idempotency-Key was used for another request'
   return refuse('idempotency_conflict', 409, 'idempotency_conflict', description)
