@@ -1,6 +1,6 @@
 import { answerWithin } from '../deadline/answer-within.ts'
 import type { Context } from '../ports/context.ts'
-import { recordsOfKind } from '../records/read-record.ts'
+import { readDue } from '../records/read-record.ts'
 import type { TakenUp } from '../records/try-commit.ts'
 import { leaseEnd } from './lease.ts'
 import { deliverEvents, subjectOf } from './money-events.ts'
@@ -41,7 +41,7 @@ export function createEventRecovery(context: Context): () => Promise<Tally> {
  */
 async function recoverEvents(context: Context, say: (outcome: TakenUp) => void): Promise<void> {
   if (context.deliverEvent === undefined) return
-  const due = recordsOfKind(await context.storage.due('event', context.clock.now(), BATCH), 'event')
+  const due = await readDue(context.storage, 'event', context.clock.now(), BATCH)
   const subjects = due.map(({ value }) => subjectOf(value.id))
   const deliveries = [...new Set(subjects)].map(async (id) => {
     const own = due.filter((_, index) => subjects[index] === id)

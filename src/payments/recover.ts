@@ -4,10 +4,11 @@ import { isRailPayment, type OutgoingPayment } from '../protocol/outgoing-paymen
 import { asCommitted } from '../records/as-committed.ts'
 import { commitUncontested } from '../records/commit-uncontested.ts'
 import { MOST_CHANGES } from '../records/most-changes.ts'
-import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { readDue, readRecord } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
-import { type Claim, createClaims, type TakenUp, tryCommit } from '../records/try-commit.ts'
+import { type TakenUp, tryCommit } from '../records/try-commit.ts'
 import { advancePayment } from './advance-payment.ts'
+import { type Claim, createClaims } from './claims.ts'
 import { forgetRecords } from './forget-records.ts'
 import { leaseEnd } from './lease.ts'
 import { createLedgerWaits, type LedgerWaits } from './ledger-waits.ts'
@@ -62,14 +63,13 @@ async function recoverAll(context: Context, waits: LedgerWaits, tellEvents: () =
  * an account that the ledger already keeps others of waiting for.
  */
 async function recoverPayments(context: Context, waits: LedgerWaits, now: number): Promise<Tally> {
-  const read = async (limit: number) =>
-    recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
+  const read = (limit: number) => readDue(context.storage, 'outgoing-payment', now, limit)
   const choose = () => {
     const takePlace = context.deliveries.handOutPlaces()
     return (record: StoredRecord<'outgoing-payment'>) =>
       isForRail(record) ? takePlace(record.value) : !waits.hasAny(accountsToAsk(record.value))
   }
-  const claim = createClaims()
+  const claim = createClaims(context)
   return takeUpDue(context, read, choose, async (found) =>
     tallyOf(await Promise.all(found.map((record) => takeUp(context, waits, claim, record)))),
   )
@@ -195,7 +195,7 @@ function noteAsked(context: Context, { account }: OutgoingPayment): { noting: Co
 
 /** Credits the receipts that are due, and deletes refusals that may hide them. */
 async function recoverReceipts(context: Context, waits: LedgerWaits, now: number): Promise<Tally> {
-  const read = async (limit: number) => recordsOfKind(await context.storage.due('receipt', now, limit), 'receipt')
+  const read = (limit: number) => readDue(context.storage, 'receipt', now, limit)
   const choose = () => (record: StoredRecord<'receipt'>) => !waits.hasAny([record.value.payeeAccount ?? ''])
   return takeUpDue(context, read, choose, async (found) => {
     const money = found.filter((record) => !isRefusal(record))
@@ -209,5 +209,5 @@ async function recoverReceipts(context: Context, waits: LedgerWaits, now: number
 async function takeUpWaiting(context: Context, waits: LedgerWaits, id: string): Promise<void> {
   const record = await readRecord(context.storage, 'outgoing-payment', id)
   const isDue = record?.dueAt !== undefined && record.dueAt <= context.clock.now()
-  if (isDue && isForRail(record)) await takeUp(context, waits, createClaims(), record, 'begun')
+  if (isDue && isForRail(record)) await takeUp(context, waits, createClaims(context), record, 'begun')
 }

@@ -49,3 +49,13 @@ export function recordsOfKind<K extends RecordKind>(
 ): readonly StoredRecord<K>[] {
   return records.filter((record): record is StoredRecord<K> => isOfKind(record, kind))
 }
+
+/** The records of a kind that are due at a time, the longest due first: so many at most. */
+export async function readDue<K extends RecordKind>(
+  storage: Storage,
+  kind: K,
+  at: number,
+  limit: number,
+): Promise<readonly StoredRecord<K>[]> {
+  return recordsOfKind(await storage.due(kind, at, limit), kind)
+}

@@ -24,35 +24,6 @@ export async function tryCommit(context: CommitContext, changes: readonly Change
   }
 }
 
-/** Claims one of several due records by `take`, which reports what fails under the message that it is given, if any. */
-export type Claim = <T>(take: (fault?: string) => Promise<T | 'failed'>, fault: string) => Promise<T | 'failed'>
-
-/** So many that fail in a row, each alone, and the storage fails for all of them: the next call asks again. */
-const MOST_FAILURES = 3
-
-/**
- * Claims records that are due at the same time, each in a commit of its own. All are asked for at once, and a storage may
- * share what it does for them: on PostgreSQL one record that somebody keeps locked fails them all. So each that has failed is
- * tried once more, alone. If the first try happened after all, the second one is lost, and the record is due again later.
- */
-export function createClaims(): Claim {
-  let last: Promise<unknown> = Promise.resolve()
-  let failures = 0
-  return async (take, fault) => {
-    const together = await take()
-    if (together !== 'failed') return together
-    const takeAlone = async () => {
-      if (failures === MOST_FAILURES) return 'failed'
-      const alone = await take(fault)
-      failures = alone === 'failed' ? failures + 1 : 0
-      return alone
-    }
-    const alone = last.then(takeAlone)
-    last = alone
-    return alone
-  }
-}
-
 /** The cause of a fault, with the first record that the failed commit was about: whoever mends it has to find it. */
 export function nameRecords([first, ...others]: readonly Change[], cause: unknown): unknown {
   if (first === undefined) return cause

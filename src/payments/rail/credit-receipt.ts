@@ -4,8 +4,9 @@ import { readRailAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
 import { decide } from '../../records/decide.ts'
 import { tellFault } from '../../records/tell-fault.ts'
-import { createClaims, type TakenUp, tryCommit } from '../../records/try-commit.ts'
+import { type TakenUp, tryCommit } from '../../records/try-commit.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
+import { createClaims } from '../claims.ts'
 import { changesOfCredit } from '../incoming-changes.ts'
 import type { LedgerWaits } from '../ledger-waits.ts'
 import { creditRefusedEvent, deliverEvents, eventChanges, refusalSubject } from '../money-events.ts'
@@ -93,7 +94,7 @@ export async function creditReceipts(
   waits: LedgerWaits,
   due: readonly StoredRecord<'receipt'>[],
 ): Promise<readonly TakenUp[]> {
-  const claim = createClaims()
+  const claim = createClaims(context)
   return Promise.all(
     due.map(async (record) => {
       const leased = await claim((fault) => takeLease(context, record, fault), 'a receipt could not be claimed')

@@ -2,7 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { WireAmount } from '../../protocol/amount.ts'
 import { isIdentifier } from '../../protocol/identifiers.ts'
 import { isRailPayment, type OutgoingPayment } from '../../protocol/outgoing-payment.ts'
-import { readRecord, recordsOfKind } from '../../records/read-record.ts'
+import { readDue, readRecord } from '../../records/read-record.ts'
 import { advancePayment } from '../advance-payment.ts'
 import { isRailRecord } from '../payment-record.ts'
 import { progressOf, settleFlight, toldDelivery } from './delivery-progress.ts'
@@ -72,11 +72,9 @@ const BATCH = 100
 export async function listUndecided(context: Context): Promise<readonly UndecidedPayment[]> {
   for (let limit = BATCH; ; limit *= 2) {
     // Each of them is due when the host is to be reminded, and there is no other way to find them all.
-    const due = await context.storage.due('outgoing-payment', Number.MAX_SAFE_INTEGER, limit)
-    if (due.length < limit) {
-      const all = recordsOfKind(due, 'outgoing-payment').flatMap(({ value }) => undecided(value))
-      return all.sort((one, other) => one.createdAt - other.createdAt)
-    }
+    const due = await readDue(context.storage, 'outgoing-payment', Number.MAX_SAFE_INTEGER, limit)
+    if (due.length < limit)
+      return due.flatMap(({ value }) => undecided(value)).sort((one, other) => one.createdAt - other.createdAt)
   }
 }
 
