@@ -79,3 +79,15 @@ describe('a payment within the wallet that stands between calls of the ledger', 
     expect(await findingsOf('settle', isHeld, credit, settlement)).toEqual(found)
   })
 })
+
+it('tells only what both runs have found: what is booked between their reads shows up in one of them', async () => {
+  async function* payments(): AsyncGenerator<AuditedPayment> {}
+  const open = (...ids: readonly string[]): Books => ({ lines: [], openHolds: ids.map((id) => ({ id, at: 0 })) })
+  const reads = [open('found at first', 'found twice'), open('found twice', 'found later')]
+  const found = await reconcileAll({
+    openPayments: { audit: payments },
+    walletAddresses: [],
+    readBooks: () => reads.shift() ?? open(),
+  })
+  expect(found).toEqual(['found twice: held or booked for no payment'])
+})
