@@ -1,7 +1,8 @@
 import pg from 'pg'
 import postgres from 'postgres'
-import { describe, expect, it } from 'vitest'
-import { type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { connectionsOf } from '../../adapters/storage/postgres/database.ts'
+import { type PostgresDatabase, type PostgresSql, postgresStorage } from '../../adapters/storage/postgres.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { sampleInserts, WALLET_ADDRESS } from '../../src/testing/sample-records.ts'
 import { claim, insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
@@ -80,6 +81,35 @@ it('postgres: what follows a query that failed once it had answered some rows is
   expect(await storage.commit([insertClaim('a')])).toBe('committed')
   await expect(sql.unsafe(failing, [], { prepare: true })).rejects.toThrow('division by zero')
   expect(await storage.get([claim('a')])).toMatchObject([{ version: 1 }])
+})
+
+it('postgres: after the error of a connection whatever is asked for waits a little, whoever asks', async () => {
+  const sent: string[] = []
+  const lost = Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' })
+  const sql: PostgresSql = {
+    unsafe: (text) => ({
+      raw: async () => {
+        sent.push(text)
+        if (text === 'first') throw lost
+        return []
+      },
+    }),
+  }
+  vi.useFakeTimers()
+  try {
+    const { query } = connectionsOf(sql, {})
+    const failing = query({ text: 'first', parameters: [], isRepeated: false })
+    const failed = expect(failing).rejects.toBe(lost)
+    await vi.advanceTimersByTimeAsync(0)
+    const other = query({ text: 'other', parameters: [], isRepeated: false })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(sent).toEqual(['first'])
+    await vi.runAllTimersAsync()
+    await Promise.all([failed, other])
+    expect(sent).toEqual(['first', 'other'])
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 it('a record that cannot be read fails those reads of a turn alone that want it', async () => {
