@@ -166,6 +166,14 @@ describe('a storage that can be read and not be written to', () => {
     expect(events.filter(({ type }) => type === 'fault')).toHaveLength(3)
   })
 
+  it.each(['payments', 'receipts'])('that fails all at once, and some alone, keeps no others of 100 %s', async (what) => {
+    const { openPayments, ports, callsOf } = await dueWorld(what, 100)
+    const isKept = (call: Call): boolean => [10, 20, 30, 40, 50].some((number) => isClaimOf(call, idOf(number)))
+    ports.plan = (call) =>
+      call.name === 'commit' && (callsOf('commit').length <= 100 || isKept(call)) ? 'throws' : undefined
+    expect(await openPayments.recover()).toBe(95)
+  })
+
   it('lets a host hear of 100 events once in each pause, and of no more once each is forgotten', async () => {
     const { openPayments, ports, events } = await dueWorld('events', 100)
     ports.plan = noCommits(ports)
