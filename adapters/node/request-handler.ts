@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
 import { ConfigurationError, type HttpRequest, type HttpResponse, type OpenPayments } from '../../src/index.ts'
 import { growBytes } from '../../src/protocol/growing-bytes.ts'
 import { createConnectionOrder, isQueued } from './connection-order.ts'
@@ -186,7 +187,23 @@ function sendAnswer(
     return
   }
   response.end(body)
-  if (isUnread) response.on('finish', () => request.destroy())
+  if (isUnread && isOfHttp2(request)) endWithoutBody(request, response)
+}
+
+/** A request of `node:http2`, to which its compatibility API gives the type of `node:http`. */
+type Http2Request = IncomingMessage & Pick<Http2ServerRequest, 'stream'>
+
+function isOfHttp2(request: IncomingMessage): request is Http2Request {
+  return request.httpVersionMajor > 1
+}
+
+/**
+ * Closes the stream of a request if the client leaves it open for a second after the answer: Node itself does that only if
+ * nothing was read of it. Closed at once, it would be reset before the answer has ended.
+ */
+function endWithoutBody({ stream }: Http2Request, response: ServerResponse): void {
+  const timer = setTimeout(() => stream.close(), LINGER_MILLISECONDS)
+  response.on('close', () => clearTimeout(timer))
 }
 
 /** A proxy sends the rest of a body within this time. */

@@ -62,6 +62,9 @@ describe('HTTP/2, with the compatibility API of Node', () => {
       const { headers } = await askOn(session, { ':method': 'POST', ':path': '/quotes', ...length }, large)
       expect([headers[':status'], headers.connection]).toEqual([413, undefined])
     }
+    const endless = session.request({ ':method': 'POST', ':path': '/quotes' }).on('error', () => undefined)
+    endless.resume().write('x'.repeat(70_000))
+    await once(endless, 'close')
     expect((await askOn(session, { ':path': '/alice' })).headers[':status']).toBe(200)
     process.off('warning', warned)
     expect(warnings).toEqual([])
