@@ -131,7 +131,7 @@ const OtherMethod = v.pipe(
 
 const IncomingPayment = v.pipe(
   v.object({
-    id: Url,
+    id: v.string(),
     walletAddress: v.nullish(v.unknown()),
     completed: v.nullish(v.boolean(), false),
     incomingAmount: v.nullish(Amount),

@@ -6,7 +6,7 @@ import { commitUncontested } from '../records/commit-uncontested.ts'
 import { MOST_CHANGES } from '../records/most-changes.ts'
 import { readDue, readRecord } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
-import { type TakenUp, tryCommit } from '../records/try-commit.ts'
+import type { TakenUp } from '../records/try-commit.ts'
 import { advancePayment } from './advance-payment.ts'
 import { type Claim, createClaims } from './claims.ts'
 import { forgetRecords } from './forget-records.ts'
@@ -141,7 +141,7 @@ async function takeUp(
   record: StoredRecord<'outgoing-payment'>,
   how: 'begun' | 'resumed' = 'resumed',
 ): Promise<TakenUp> {
-  const leasing = claim((fault) => takeLease(context, record, how, fault), 'a payment could not be claimed')
+  const leasing = takeLease(context, claim, record, how)
   const { noting, lastAsked } = noteAsked(context, record.value)
   const work = leasing.then(
     async (leased) => typeof leased === 'object' && advancePayment(noting, leased, { tells: 'later' }),
@@ -156,20 +156,17 @@ async function takeUp(
 
 async function takeLease(
   context: Context,
+  claim: Claim,
   record: StoredRecord<'outgoing-payment'>,
   how: 'begun' | 'resumed',
-  fault: string | undefined,
 ): Promise<StoredRecord<'outgoing-payment'> | Exclude<TakenUp, 'taken'>> {
-  const dueAt = leaseEnd(context)
-  // A payment that could not be claimed must not hold up the others; if the commit happened after all, the payment is
-  // due again after this lease.
-  const claim = { ...record, action: 'replace', dueAt } satisfies Change
-  const outcome = await tryCommit(context, [claim], fault)
-  if (outcome !== 'taken') return outcome
+  // If a commit that failed happened after all, the payment is due again after this lease.
+  const write = await claim(() => ({ ...record, action: 'replace', dueAt: leaseEnd(context) }) satisfies Change)
+  if (typeof write === 'string') return write
   const { id, state, attempts } = record.value
   const at = context.clock.now()
   if (how === 'resumed') context.emit({ type: 'payment_resumed', at, outgoingPayment: id, state, attempts })
-  return asCommitted(claim)
+  return asCommitted(write)
 }
 
 /** A context to move a payment on with; `lastAsked` returns the account that its ledger was last asked about. */

@@ -192,7 +192,7 @@ describe('recover(), while a rail takes its time', () => {
     expect(await openPayments.recover()).toBe(0)
     const faults = world.wallet.events.flatMap((event) => (event.type === 'fault' ? [event.message] : []))
     expect(faults.filter((message) => message === 'payments could not be postponed')).toHaveLength(1)
-    expect(faults.filter((message) => message === 'a payment could not be claimed')).toHaveLength(3)
+    expect(faults.filter((message) => message === 'a due record could not be claimed')).toHaveLength(3)
   })
 
   it('takes up a hundred at most, also of those that it finds behind others', async () => {

@@ -76,7 +76,7 @@ it('a payment whose row somebody keeps locked keeps no other from being taken up
     const faults = wallet.events.filter(({ type }) => type === 'fault').slice(-1)
     expect(faults).toMatchObject([
       {
-        message: 'a payment could not be claimed',
+        message: 'a due record could not be claimed',
         cause: { message: `the commit of outgoing-payment ${locked?.['id']} failed` },
       },
     ])

@@ -1,10 +1,10 @@
 import type { Context } from '../../ports/context.ts'
-import type { StoredRecord } from '../../ports/storage.ts'
+import type { Change, StoredRecord } from '../../ports/storage.ts'
 import { readRailAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
 import { decide } from '../../records/decide.ts'
 import { tellFault } from '../../records/tell-fault.ts'
-import { type TakenUp, tryCommit } from '../../records/try-commit.ts'
+import type { TakenUp } from '../../records/try-commit.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import { createClaims } from '../claims.ts'
 import { changesOfCredit } from '../incoming-changes.ts'
@@ -96,28 +96,23 @@ export async function creditReceipts(
 ): Promise<readonly TakenUp[]> {
   const claim = createClaims(context)
   return Promise.all(
-    due.map(async (record) => {
-      const leased = await claim((fault) => takeLease(context, record, fault), 'a receipt could not be claimed')
-      if (leased === 'taken')
-        await waits.wait(() => record.value.payeeAccount ?? '', creditPayee(context, record.value, 'later'))
-      return leased
+    due.map(async (record): Promise<TakenUp> => {
+      const write = await claim(
+        () => ({ ...record, action: 'replace', dueAt: claimedUntil(context, record.value) }) satisfies Change,
+      )
+      if (typeof write === 'string') return write
+      await waits.wait(() => record.value.payeeAccount ?? '', creditPayee(context, record.value, 'later'))
+      return 'taken'
     }),
   )
 }
 
 /**
- * Claims the receipt, so that neither this process nor another takes it up again: for a lease at first, then for as
- * long again as the receipt has waited, up to an hour.
+ * Until when a receipt is claimed, so that neither this process nor another takes it up again: for a lease at first, then for
+ * as long again as the receipt has waited, up to an hour.
  */
-async function takeLease(
-  context: Context,
-  record: StoredRecord<'receipt'>,
-  fault: string | undefined,
-): Promise<TakenUp> {
-  const now = context.clock.now()
-  const waited = Math.max(now - record.value.createdAt, context.limits.leaseSeconds * 1000)
-  const dueAt = now + Math.min(waited, LONGEST_PAUSE_MILLISECONDS)
-  // A receipt that could not be claimed must not hold up the others; if the commit happened after all, it is due again
-  // later.
-  return tryCommit(context, [{ ...record, action: 'replace', dueAt }], fault)
+function claimedUntil({ clock, limits }: Context, { createdAt }: Receipt): number {
+  const now = clock.now()
+  const waited = Math.max(now - createdAt, limits.leaseSeconds * 1000)
+  return now + Math.min(waited, LONGEST_PAUSE_MILLISECONDS)
 }
