@@ -1,5 +1,5 @@
 import { readSqliteBooks, sqliteLedger } from 'open-payments-server/ledger/sqlite'
-import { reconcileDay, tellLedger } from 'open-payments-server/reconciliation'
+import { reconcileAll, reconcileDay, tellLedger } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
 import {
@@ -12,6 +12,7 @@ import {
   testWallet,
   usd,
 } from '../support/test-wallet.ts'
+import { sinceMove } from './since-move.ts'
 
 const COVERED = ['@method', '@target-uri', 'authorization', 'content-digest', 'content-length', 'content-type']
 
@@ -57,19 +58,30 @@ it('a new ledger that got the balances alone agrees with all that is paid from t
   expect(await newer.balance('bob')).toMatchObject({ total: 14n })
 
   wallet.clock.advance(3_600_000)
-  const source = { openPayments: wallet.openPayments, walletAddresses: [ALICE] }
   // These books have the time of the machine, and the wallet has that of a test.
   const booked = <T extends object>(one: T) => ({ ...one, at: at + 1 })
   const readBooks = () => {
     const { lines, openHolds } = readSqliteBooks(handle)
     return { lines: lines.map(booked), openHolds: openHolds.map(booked) }
   }
-  const closed = { at, payments: {}, receipts: [] }
-  const night = { ...source, readBooks, clock: wallet.clock, endedAt: at + 1_800_000 }
-  expect((await reconcileDay({ ...night, closed })).differences).toEqual([])
-  expect((await reconcileDay(night)).differences).not.toEqual([])
+  const amount = { value: '7', assetCode: 'USD', assetScale: 2 }
+  const came = { id: '0'.repeat(32), state: 'credited', payeeAccount: 'bob', amount, createdAt: at - 1 } as const
+  const readReceived = () => [{ ...came, railAccount: 'ilp:g.other-wallet/USD/2' }]
+  const all = { openPayments: wallet.openPayments, walletAddresses: [ALICE], readReceived }
+  const night = { ...all, readBooks, clock: wallet.clock }
+  const endedAt = at + 1_800_000
+  expect((await reconcileDay({ ...sinceMove(night, at), endedAt })).differences).toEqual([])
+  expect(await reconcileAll({ ...sinceMove(night, at), isAfterRestore: true })).toEqual([])
+  const older = paid.split('/').at(-1)
+  expect(await reconcileAll(night)).toEqual([
+    `${older}: completed, credit: no`,
+    `${older}: completed, settlement: no`,
+    `${came.id}: credited, credit: no`,
+  ])
 
-  await tellLedger({ ...source, ledger: newer })
-  expect(await newer.balance('bob')).toMatchObject({ total: 21n })
+  expect(await tellLedger({ ...sinceMove(all, at), ledger: newer })).toEqual([])
+  expect(await newer.balance('bob')).toMatchObject({ total: 14n })
+  await tellLedger({ ...all, ledger: newer })
+  expect(await newer.balance('bob')).toMatchObject({ total: 28n })
   handle.close()
 })

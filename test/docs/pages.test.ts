@@ -87,6 +87,7 @@ describe('the code of the pages, which `test/package` compiles,', () => {
 
 it.each([
   ['ledger.md', 'examples/my-ledger.test.ts'],
+  ['ledger.md', 'docs/since-move.ts'],
   ['production.md', 'docs/end-on-signal.ts'],
   ['production.md', 'docs/log-to.ts'],
   ['production.md', 'docs/sodium-cryptography.ts'],
