@@ -63,8 +63,12 @@ describe('HTTP/2, with the compatibility API of Node', () => {
       expect([headers[':status'], headers.connection]).toEqual([413, undefined])
     }
     const endless = session.request({ ':method': 'POST', ':path': '/quotes' }).on('error', () => undefined)
+    const heard: unknown[] = []
+    for (const event of ['response', 'end', 'aborted', 'close']) endless.on(event, () => heard.push(event))
     endless.resume().write('x'.repeat(70_000))
     await once(endless, 'close')
+    // The answer ends before the stream does.
+    expect(heard).toEqual(['response', 'end', 'aborted', 'close'])
     expect((await askOn(session, { ':path': '/alice' })).headers[':status']).toBe(200)
     process.off('warning', warned)
     expect(warnings).toEqual([])
