@@ -15,6 +15,7 @@ import { gate } from '../support/gate.ts'
 import { ALICE, AUTH, BASE, BOB, SECRET, usd, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { type Call, type FaultyPorts, faultyPorts } from './faulty-ports.ts'
+import { LEASE } from './money-world.ts'
 
 const idOf = (number: number): string => number.toString(16).padStart(32, '0')
 
@@ -174,6 +175,21 @@ describe('a storage that can be read and not be written to', () => {
       ports.plan = (call) =>
         call.name === 'commit' && (callsOf('commit').length <= 100 || isKept(call)) ? 'throws' : undefined
       expect(await openPayments.recover()).toBe(95)
+    },
+  )
+
+  it.each(['payments', 'receipts'])(
+    'that rejects a claim of %s late is asked for a whole lease again',
+    async (what) => {
+      const { openPayments, ports, clock, callsOf } = await dueWorld(what, 1)
+      ports.plan = ({ name }) => {
+        if (name !== 'commit' || callsOf('commit').length > 1) return undefined
+        clock.advance(LEASE)
+        return 'throws'
+      }
+      expect(await openPayments.recover()).toBe(1)
+      const [late, again] = callsOf('commit').map(({ arguments: [changes] }) => changes)
+      expect([late, again]).toMatchObject([[{ dueAt: clock.now() }], [{ dueAt: clock.now() + LEASE }]])
     },
   )
 
