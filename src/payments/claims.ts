@@ -2,11 +2,15 @@ import type { Context } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
 import { type TakenUp, tryCommit } from '../records/try-commit.ts'
 
-/** Claims one of several due records by a write, which is made anew for each try. Answers the write that was committed. */
-export type Claim = <W extends Change>(write: () => W) => Promise<W | Exclude<TakenUp, 'taken'>>
+/** Claims a due record by a write, which is made anew for each try. Answers the write that was committed. */
+export type Claim = <W extends Change>(write: () => W) => Promise<Claimed<W>>
+
+type Claimed<W extends Change> = W | Exclude<TakenUp, 'taken'>
 
 /** So many that fail in a row, each alone, and the storage fails for all of them: the next call asks again. */
 const MOST_FAILURES = 3
+
+const UNCLAIMED = 'a due record could not be claimed'
 
 /**
  * Claims records that are due at the same time, each in a commit of its own. All are asked for at once, and a storage may
@@ -16,17 +20,23 @@ const MOST_FAILURES = 3
 export function createClaims(context: Context): Claim {
   let failures = 0
   return async (write) => {
-    const take = async (fault?: string) => {
-      const change = write()
-      const outcome = await tryCommit(context, [change], fault)
-      return outcome === 'taken' ? change : outcome
-    }
-    const together = await take()
+    const together = await tryClaim(context, write)
     if (together !== 'failed') return together
     return context.inTurn('claims', async () => {
-      const alone = failures < MOST_FAILURES ? await take('a due record could not be claimed') : together
+      const alone = failures < MOST_FAILURES ? await tryClaim(context, write, UNCLAIMED) : together
       failures = alone === 'failed' ? failures + 1 : 0
       return alone
     })
   }
+}
+
+/** Claims each record by one try, which is reported if it fails. */
+export function claimOnce(context: Context): Claim {
+  return (write) => tryClaim(context, write, UNCLAIMED)
+}
+
+async function tryClaim<W extends Change>(context: Context, write: () => W, fault?: string): Promise<Claimed<W>> {
+  const change = write()
+  const outcome = await tryCommit(context, [change], fault)
+  return outcome === 'taken' ? change : outcome
 }

@@ -8,7 +8,7 @@ import { readDue, readRecord } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import type { TakenUp } from '../records/try-commit.ts'
 import { advancePayment } from './advance-payment.ts'
-import { type Claim, createClaims } from './claims.ts'
+import { type Claim, claimOnce, createClaims } from './claims.ts'
 import { forgetRecords } from './forget-records.ts'
 import { leaseEnd } from './lease.ts'
 import { createLedgerWaits, type LedgerWaits } from './ledger-waits.ts'
@@ -202,9 +202,12 @@ async function recoverReceipts(context: Context, waits: LedgerWaits, now: number
   })
 }
 
-/** Takes up a payment that waited for a place in this process, unless another worker has it by now. */
+/**
+ * Takes up a payment that waited for a place in this process, unless another worker has it by now. One that cannot be claimed is
+ * left to `recover()`: if the storage fails for all that wait, it would wait until each of them has been tried again.
+ */
 async function takeUpWaiting(context: Context, waits: LedgerWaits, id: string): Promise<void> {
   const record = await readRecord(context.storage, 'outgoing-payment', id)
   const isDue = record?.dueAt !== undefined && record.dueAt <= context.clock.now()
-  if (isDue && isForRail(record)) await takeUp(context, waits, createClaims(context), record, 'begun')
+  if (isDue && isForRail(record)) await takeUp(context, waits, claimOnce(context), record, 'begun')
 }

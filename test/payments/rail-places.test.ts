@@ -153,6 +153,32 @@ describe('the places with a payment method', () => {
     expect([rail.asked.length, other.asked.length]).toEqual([24, 16])
   })
 
+  it('are left by those that wait where a claim fails: each is tried once, and then left to a recover()', async () => {
+    const world = await railWorld()
+    const rail = slowly(later)
+    const process = world.process(() => ({ ...world.method, deliver: rail.deliver }))
+    const { token, body } = await prepareRailPayment(world, { from: 'incoming payment' })
+    for (let nonce = 0; nonce < 26; nonce++)
+      await ask(process, await signedBy(world, 'POST', ORDERS, token, body, { nonce: `${nonce}` }))
+    await untilQuiet(rail)
+    const waiting = new Set((await due(world)).map(({ value }) => value.id))
+    expect(waiting).toHaveProperty('size', 2)
+    let tries = 0
+    process.ports.plan = ({ name, arguments: [changes] }) => {
+      if (name !== 'commit' || !Array.isArray(changes) || !changes.some(({ value }) => waiting.has(value?.id)))
+        return undefined
+      tries++
+      return 'throws'
+    }
+    rail.release()
+    await untilQuiet(rail)
+    expect(tries).toBe(2)
+    const faults = world.wallet.events.filter(({ type }) => type === 'fault')
+    expect(faults).toMatchObject(Array(2).fill({ message: 'a due record could not be claimed' }))
+    process.ports.plan = () => undefined
+    expect(await process.openPayments.recover()).toBe(2)
+  })
+
   it('are 256 in all, orders among them', async () => {
     const { world, rail } = await crowdedWorld(300)
     const { recover } = world.wallet.openPayments
