@@ -219,6 +219,13 @@ describe('a storage that can be read and not be written to', () => {
   })
 })
 
+it.each(['payments', 'receipts'])('%s are taken up in the order in which they fell due', async (what) => {
+  const { openPayments, callsOf } = await dueWorld(what, 10)
+  expect(await openPayments.recover()).toBe(10)
+  const claims = callsOf('commit').slice(0, 10)
+  expect(claims.map((call, at) => isClaimOf(call, idOf(at + 1)))).toEqual(Array(10).fill(true))
+})
+
 describe('a storage that answers a commit with what is no answer', () => {
   it.each(['payments', 'receipts'])('is told of by recover() where it claims %s', async (what) => {
     const { openPayments, ports, events } = await dueWorld(what, 1)
