@@ -22,7 +22,7 @@ const { newSchema, openPool, run } = useDatabases()
 /** A wallet whose database ends what waits for long, and what keeps rows of it locked. */
 async function world() {
   const schema = await newSchema()
-  const storage = await postgresStorage(openPool(schema, { statement_timeout: '300ms' }))
+  const storage = await postgresStorage(openPool(schema, { statement_timeout: '1s' }))
   let isAway = true
   const books = testLedger()
   const awayAtFirst = async <T>(call: () => Promise<T>): Promise<T> => {
