@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
 import { type TakenUp, tryCommit } from '../records/try-commit.ts'
+import { TURN_AT_CLAIMS } from './turn-keys.ts'
 
 /** Claims a due record by a write, which is made anew for each try. Answers the write that was committed. */
 export type Claim = <W extends Change>(write: () => W) => Promise<Claimed<W>>
@@ -22,7 +23,7 @@ export function createClaims(context: Context): Claim {
   return async (write) => {
     const together = await tryClaim(context, write)
     if (together !== 'failed') return together
-    return context.inTurn('claims', async () => {
+    return context.inTurn(TURN_AT_CLAIMS, async () => {
       const alone = failures < MOST_FAILURES ? await tryClaim(context, write, UNCLAIMED) : together
       failures = alone === 'failed' ? failures + 1 : 0
       return alone

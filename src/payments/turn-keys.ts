@@ -31,3 +31,6 @@ export function turnAtDelivery(outgoingPaymentId: string): string {
 export function turnAtEvents(subject: string): string {
   return `events:${subject}`
 }
+
+/** The key under which the claims of due records that have failed are tried again. */
+export const TURN_AT_CLAIMS = 'claims'
