@@ -30,18 +30,15 @@ const NO_CONNECTION =
   'SQLite: the first argument must be an open connection, such as `await openSqlite(path)`, not a path or a promise'
 const NO_DATABASE = 'the database of postgresStorage must be a Pool of pg or an instance of postgres'
 const NO_HOME = 'consentPage: homeUrl must be an absolute http or https URL'
+const NO_NAME = 'consentPage: walletName must be a non-empty string'
 const NO_WAIT = 'SQLite: busyTimeoutSeconds must be from 0 to 86400'
 const NO_ANSWER_TIME = 'postgresStorage: answerSeconds must be above 0, and at most 86400'
 
 const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string])[] = [
   ['consentPage', consentPage, [], 'the options of consentPage() must be an object, not undefined'],
   ['consentPage', consentPage, [{}], 'consentPage: authenticate must be a function'],
-  [
-    'consentPage',
-    consentPage,
-    [{ ...PAGE, walletName: undefined }],
-    'consentPage: walletName must be a non-empty string',
-  ],
+  ['consentPage', consentPage, [{ ...PAGE, authenticate: '/login' }], 'consentPage: authenticate must be a function'],
+  ...[undefined, '', 42].map((walletName) => ['consentPage', consentPage, [{ ...PAGE, walletName }], NO_NAME] as const),
   ['consentPage', consentPage, [{ ...PAGE, loginURL: '/login' }], 'consentPage.loginURL is not an option'],
   ...[42, '', 'wallet.example', '/', '//wallet.example', 'https:wallet.example', 'https://', 'javascript:alert()'].map(
     (homeUrl) => ['consentPage', consentPage, [{ ...PAGE, homeUrl }], NO_HOME] as const,

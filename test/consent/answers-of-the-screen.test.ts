@@ -83,6 +83,13 @@ describe('an answer of the wallet’s screen that no host could send', () => {
     expect(fault).toBe(STATUS)
   })
 
+  it.each([200, 599])('is not one with the status %i', async (status) => {
+    expect(await visit(answering(page({ status })))).toEqual({
+      answer: { status, location: null, text: '<p>hello</p>' },
+      fault: undefined,
+    })
+  })
+
   it('is not one with every character that a header can hold, and bytes for a body', async () => {
     const consent = answering(page({ headers: { location: '/\t ~\u0080ÿ' }, body: new TextEncoder().encode('€') }))
     const { answer, fault } = await visit(consent)

@@ -14,6 +14,8 @@ const USER: AuthenticatedUser = {
   walletAddresses: ['https://wallet.example/bob', ALICE],
   name: 'Alice',
 }
+/** What the page draws where something was done; a letter i elsewhere. */
+const TICK = '<path d="m15 25 6 6 12-13"/>'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
 interface Visit {
@@ -136,6 +138,27 @@ describe('the question', () => {
     const warned = await browse(fakeInteractions(consent))()
     expect(warned.body).toContain('Did you start this yourself?')
     expect(await pageOf()).not.toContain('Did you start this yourself?')
+    expect(await pageOf()).toContain('<p>If it was not you who began this, deny it.</p>')
+  })
+
+  it('INT-11 warns, beside the right, of one to send money that has no upper limit', async () => {
+    const access = { type: 'outgoing-payment', actions: ['create'], identifier: ALICE } as const
+    const warning = '<p class="note"><strong>Take care.</strong> There is no upper limit: it could send all the money'
+    expect(await pageOf({ access: [{ access }] })).toContain(`<h2>Send money</h2>\n${warning}`)
+    expect(await pageOf()).not.toContain('Take care.')
+  })
+
+  it('INT-11 says what each right lets the client do', async () => {
+    const sending = 'Send payments from this account without asking you again, within these limits.'
+    const seeing = 'See the payments that it has sent itself.'
+    expect(await pageOf()).toContain(`<ul><li>${sending}</li><li>${seeing}</li></ul>\n</section>`)
+  })
+
+  it('INT-11 says in its title who asks, for what, and whose page it is', async () => {
+    const title = 'Mia’s Bicycles asks to send money from your account – Harbour &lt;Bank&gt;'
+    expect(await pageOf()).toContain(`<title>${title}</title>`)
+    const used = bodyText(await browse()({ reference: 'other' }))
+    expect(used).toContain('<title>We do not know this request – Harbour &lt;Bank&gt;</title>')
   })
 
   it('INT-2 writes every text from outside as text', async () => {
@@ -186,6 +209,12 @@ describe('the question', () => {
   it('has no script, no inline style and loads nothing', async () => {
     expect(await pageOf()).not.toMatch(/<script|<link|<img|\sstyle=|\son[a-z]+=|javascript:/)
   })
+})
+
+it('INT-9 no search engine keeps a page, whose address has the reference in it', async () => {
+  const noIndex = '<meta name="robots" content="noindex">'
+  expect(await pageOf()).toContain(noIndex)
+  expect((await browse()({ user: undefined })).body).toContain(noIndex)
 })
 
 it('tells browsers not to guess what a page is', async () => {
@@ -252,6 +281,8 @@ describe('the answer', () => {
     expect(response.status).toBe(200)
     expect(response.body).toContain(`<h1>${heading}</h1>`)
     expect(response.body).toContain('You can close this window')
+    // A tick beside "denied" would look as if something had been approved.
+    expect(String(response.body).includes(TICK)).toBe(decision === 'approve')
   })
 
   const refused: readonly (readonly [string, Visit, number])[] = [
@@ -266,7 +297,7 @@ describe('the answer', () => {
       415,
     ],
     ['no content type', { form: 'csrf=csrf-value&decision=approve', headers: {} }, 415],
-    ['a form of 9 kB', { form: `csrf=csrf-value&decision=approve&x=${'x'.repeat(9000)}` }, 413],
+    ['a form of 8193 bytes', { form: 'csrf=csrf-value&decision=approve&x='.padEnd(8193, 'x') }, 413],
     ['an unknown reference', { form: 'csrf=csrf-value&decision=approve', reference: 'other' }, 404],
     [
       'somebody who does not own the account',
@@ -281,7 +312,13 @@ describe('the answer', () => {
     const response = await browse(fake)(visit)
     expect(response.status).toBe(status)
     expect(response.headers['location']).toBeUndefined()
+    expect(response.body).not.toContain(TICK)
     expect(fake.state.decision).toBeUndefined()
+  })
+
+  it('INT-10 may be a form of 8192 bytes', async () => {
+    const form = 'csrf=csrf-value&decision=approve&x='.padEnd(8192, 'x')
+    expect((await browse()({ form })).status).toBe(303)
   })
 
   it.each<[string, Visit]>([
@@ -290,6 +327,13 @@ describe('the answer', () => {
     ['with another anti-CSRF value', { form: 'csrf=other&decision=approve' }],
     ['of another session', { user: { ...USER, session: 'other' } }],
     ['of somebody with other accounts', { user: { ...USER, walletAddresses: [] } }],
+    [
+      'whose parts would read the same in one text',
+      {
+        form: 'csrf=csrf-value,session&decision=approve',
+        user: { session: 'https://wallet.example/bob', walletAddresses: [ALICE] },
+      },
+    ],
   ])('INT-10 %s, while one is being taken, is judged by itself', async (_, second) => {
     const fake = fakeInteractions()
     fake.state.session = USER.session
@@ -323,8 +367,8 @@ describe('the answer', () => {
     expect([status < 400, headers['location']]).toEqual([false, undefined])
   })
 
-  it('admits a content type with a parameter', async () => {
-    const headers = { 'content-type': 'Application/X-WWW-Form-URLencoded; charset=utf-8' }
+  it.each(['; charset=utf-8', ' ;charset=utf-8'])('admits a content type with a parameter: "%s"', async (parameter) => {
+    const headers = { 'content-type': `Application/X-WWW-Form-URLencoded${parameter}` }
     expect((await browse()({ form: 'csrf=csrf-value&decision=approve', headers })).status).toBe(303)
   })
 })
@@ -359,6 +403,8 @@ describe('an account that is inactive, or gone', () => {
     const response = await browse(fake)({ form: 'csrf=csrf-value&decision=approve' })
     expect(response.status).toBe(403)
     expect(response.body).toContain('This account cannot approve it at present')
+    // It is open still, for when the account is active again.
+    expect(response.body).toContain('<a class="button again" href="">Open the request again</a>')
     expect(response.body).not.toContain('more than was asked')
   })
 })
@@ -388,6 +434,18 @@ describe('the way on', () => {
   ])('leads back to the request after %s, since it is still open', async (_, visit) => {
     // The address that the page itself has.
     expect(linksOf(await browse()(visit))).toEqual([''])
+  })
+
+  it.each<[string, Visit, object]>([
+    ['is about somebody else’s account', { user: { ...USER, walletAddresses: [] } }, {}],
+    ['belongs to another session', {}, { session: 'other' }],
+    ['expired', {}, { isExpired: true }],
+    ['nobody knows', { reference: 'other' }, {}],
+    ['needs a login', { user: undefined }, {}],
+  ])('does not lead back to a request that %s: it would show the same page', async (_, visit, state) => {
+    const fake = fakeInteractions()
+    Object.assign(fake.state, state)
+    expect(linksOf(await browse(fake)(visit))).toEqual([])
   })
 
   it('does not lead back to a request that is over', async () => {

@@ -1,12 +1,14 @@
 import { consentPage } from 'open-payments-server/consent'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { expect, it } from 'vitest'
 import { ALICE, OWNER, requestConsent, testWallet } from '../support/test-wallet.ts'
 
 const ACCESS = [{ type: 'outgoing-payment', actions: ['create'], identifier: ALICE }]
 
 /** A wallet with the consent page, one question, and a form that answers it. */
-async function openedQuestion() {
-  const wallet = await testWallet({ consent: consentPage({ walletName: 'A Wallet', authenticate: async () => OWNER }) })
+async function openedQuestion(storage = memoryStorage()) {
+  const consent = consentPage({ walletName: 'A Wallet', authenticate: async () => OWNER })
+  const wallet = await testWallet({ consent, storage })
   const pending = await requestConsent(wallet, ACCESS)
   const url = pending.body.interact.redirect
   const page = await (await wallet.openPayments.fetch(new Request(url))).text()
@@ -39,4 +41,17 @@ it('INT-3 leads nowhere once it was answered', async () => {
   expect((await press('approve')).status).toBe(303)
   const late = await press('approve')
   expect([late.status, late.headers.get('location')]).toEqual([410, null])
+})
+
+it('INT-3 of a press that the wallet could not answer, nothing is kept: the next one counts', async () => {
+  const inner = memoryStorage()
+  let isAway = false
+  const { press } = await openedQuestion({
+    ...inner,
+    commit: (changes) => (isAway ? Promise.reject(new Error('connection lost')) : inner.commit(changes)),
+  })
+  isAway = true
+  expect((await press('approve')).status).toBe(503)
+  isAway = false
+  expect((await press('approve')).status).toBe(303)
 })

@@ -20,6 +20,12 @@ describe('a right to send money', () => {
     )
   })
 
+  it('INT-11 without an amount says that it is no limit that a period ends', () => {
+    const interval = { interval: 'R/2026-03-01T00:00:00Z/P1W', phase: 'current', startsAt: 0 } as const
+    expect(outgoing(['create']).warning).toMatch(/ could send all the money in this account\.$/)
+    expect(outgoing(['create'], { interval }).warning).toMatch(/ all the money in this account in any one period\.$/)
+  })
+
   it('names a receiver whom a right is limited to, also where it only sees', () => {
     const receiver = 'https://shop.example/incoming-payments/1'
     expect(outgoing(['read'], { receiver }).details).toContainEqual({ label: 'To', value: receiver })
@@ -72,6 +78,7 @@ describe('a right to send money', () => {
     expect(outgoing(['create'], { receiveAmount: '1.00 USD' }).sentences).toContain(text)
     expect(outgoing(['create'], { debitAmount: '1.00 USD' }).sentences).not.toContain(text)
     expect(outgoing(['create'], { debitAmount: '1.00 USD', receiveAmount: '1.00 EUR' }).sentences).not.toContain(text)
+    expect(outgoing(['read'], { receiveAmount: '1.00 USD' }).sentences).not.toContain(text)
   })
 
   it.each([
@@ -97,8 +104,11 @@ describe('a right to send money', () => {
   })
 
   it('promises limits only where there are some', () => {
+    const interval = { interval: 'R/2026-03-01T00:00:00Z/P1W', phase: 'current', startsAt: 0 } as const
+    const receiver = 'https://shop.example/incoming-payments/1'
     expect(outgoing(['create']).sentences[0]).not.toContain('limits')
-    expect(outgoing(['create'], { debitAmount: '1.00 USD' }).sentences[0]).toContain('limits')
+    for (const limits of [{ debitAmount: '1.00 USD' }, { receiveAmount: '1.00 USD' }, { receiver }, { interval }])
+      expect(outgoing(['create'], limits).sentences[0]).toContain('within these limits')
   })
 })
 
@@ -168,6 +178,7 @@ describe('an interval in words', () => {
       { ...ONCE, startsAt: -8.64e15 },
       { Began: 'Before 1970', Ends: APRIL },
     ],
+    ['began as 1970 did', 'current', { ...ONCE, startsAt: 0 }, { Began: '1 January 1970 at 00:00 UTC', Ends: APRIL }],
   ] as const)('INT-11 says of one that %s just that', (_name, phase, members, said) => {
     const interval = { interval: 'R1/2026-03-01T00:00:00Z/P1M', phase, startsAt: Date.UTC(2026, 2, 1), ...members }
     const { 'How often': _, From: _from, To: _to, ...times } = detailsOf({ interval })
@@ -224,6 +235,7 @@ describe('a request', () => {
     ['money wherever it stands among the rights', [quote, sending], true, 'asks to send money from your account'],
     ['no money where nothing is sent', [reading, incoming], false, 'asks to use your account'],
     ['who you are, where that is all', [], true, 'asks to know who you are'],
+    ['more than who you are, where there is more', [quote], true, 'asks to use your account'],
   ] as const)('asks for %s', (_, access, subject, words) => {
     expect(requestInWords({ ...CONSENT, access, subject })).toBe(words)
   })
