@@ -46,6 +46,15 @@ describe('what a resource owner is shown', () => {
     })
   })
 
+  it('INT-11 a client whose server has a name that begins like that of the wallet has no account here', async () => {
+    const keyResolver = keyRegistry()
+    const wallet = await authWallet({ keyResolver })
+    const id = `${BASE}.evil.example/pay`
+    const client = await remoteClient(keyResolver, id)
+    const consent = await shown(wallet, { ...CONSENT_REQUEST, client: id }, client)
+    expect(consent.client).toStrictEqual({ id, origin: `${BASE}.evil.example`, isLocal: false })
+  })
+
   it('INT-11 a client without a name is shown by its wallet address alone', async () => {
     const keyResolver = keyRegistry()
     const wallet = await authWallet({ keyResolver })

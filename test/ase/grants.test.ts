@@ -112,6 +112,18 @@ describe('the grants of a wallet address', () => {
     expect(await wallet.records()).toEqual(before)
   })
 
+  it.each(['pending', 'approved'])('CON-8 are ended by their owner while they are %s, too', async (state) => {
+    const wallet = await authWallet()
+    const pending = await wallet.ask(CONSENT_REQUEST)
+    const redirect = state === 'approved' ? await decideAs(wallet, pending) : undefined
+    wallet.clock.advance(5000)
+    const id = lastSegment(pending.body.continue.uri)
+    expect(await wallet.openPayments.grants.revoke(BOB, id)).toBe(false)
+    expect(await wallet.openPayments.grants.revoke(ALICE, id)).toBe(true)
+    const interact_ref = redirect?.searchParams.get('interact_ref') ?? 'x'
+    await wallet.expectRefusal(404, 'invalid_continuation', () => resume(wallet, pending, { interact_ref }))
+  })
+
   it('RS-6 a revoked grant takes no more from the resource server', async () => {
     const wallet = await authWallet()
     const issued = await issuedGrant(wallet)

@@ -33,6 +33,19 @@ describe('the end of an interaction', () => {
     expect(await reasonOf(wallet, pending)).toBe('used')
   })
 
+  it.each(['approve', 'deny'] as const)('T-37 after %s is forgotten a day after its deadline', async (decision) => {
+    const wallet = await authWallet()
+    const pending = await wallet.ask(POLLING)
+    await decideAs(wallet, pending, decision)
+    wallet.clock.advance(600_000 + 24 * 3600 * 1000 - 1)
+    await wallet.openPayments.sweep()
+    expect(await reasonOf(wallet, pending)).toBe('used')
+    wallet.clock.advance(1)
+    await wallet.openPayments.sweep()
+    expect(await stateOf(wallet)).toBeUndefined()
+    expect(await reasonOf(wallet, pending)).toBe('unknown')
+  })
+
   it('INT-3 says that it was used, too, where the owner has revoked since', async () => {
     const wallet = await authWallet()
     const pending = await wallet.ask(POLLING)

@@ -102,10 +102,12 @@ describe('who is logged in', () => {
       )
       await expect(call(nothing, decider)).rejects.toThrow(new TypeError('reference must be a string, not undefined'))
     }
+    // Also where there is nothing to decide: a mistake in the screen must not pass for a request that is unknown.
     for (const call of [interactions.approve, interactions.deny])
-      await expect(call(reference, { ...decider, csrf: nothing })).rejects.toThrow(
-        new TypeError('csrf must be a string, not undefined'),
-      )
+      for (const known of [reference, 'unknown'])
+        await expect(call(known, { ...decider, csrf: nothing })).rejects.toThrow(
+          new TypeError('csrf must be a string, not undefined'),
+        )
     expect(await interactions.approve(reference, decider)).toMatchObject({ ok: true })
   })
 
