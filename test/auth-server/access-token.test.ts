@@ -107,6 +107,26 @@ describe('rotating an access token', () => {
     await wallet.expectRefusal(404, 'invalid_rotation', () => rotate(wallet, second))
   })
 
+  it.each([0, 1])(
+    'TOK-5 is not possible for ever: after %i rotations, its grant is forgotten with it',
+    async (times) => {
+      const wallet = await authWallet()
+      let grant = await wallet.ask(PLAIN_REQUEST)
+      for (let rotation = 0; rotation < times; rotation++) {
+        wallet.clock.advance(600_000)
+        grant = await rotate(wallet, grant)
+      }
+      const kinds = async () => {
+        await wallet.openPayments.sweep()
+        return (await wallet.records()).map(({ kind }) => kind).toSorted()
+      }
+      wallet.clock.advance(30 * 24 * 3600 * 1000 + 599_999)
+      expect(await kinds()).toEqual(['access-token', 'grant'])
+      wallet.clock.advance(1)
+      expect(await kinds()).toEqual([])
+    },
+  )
+
   it('1.2 a revoked token is 404 invalid_rotation', async () => {
     const wallet = await authWallet()
     const grant = await wallet.ask(PLAIN_REQUEST)

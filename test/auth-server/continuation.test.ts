@@ -118,6 +118,13 @@ describe('continuing a grant', () => {
     },
   )
 
+  it('INT-14 a reference of 256 characters is read, and found to be wrong', async () => {
+    const wallet = await authWallet()
+    const { pending } = await approvedGrant(wallet)
+    const refusal = await resume(wallet, pending, { interact_ref: 'x'.repeat(256) })
+    expect([refusal.status, refusal.body.error.code]).toEqual([404, 'invalid_continuation'])
+  })
+
   it('CON-1 another client with the right token is refused', async () => {
     const wallet = await authWallet()
     const { pending, interactRef } = await approvedGrant(wallet)

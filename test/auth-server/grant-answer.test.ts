@@ -73,6 +73,15 @@ describe('what a grant request gets', () => {
     )
   })
 
+  it('GRT-5 a policy can ask for consent to quotes too', async () => {
+    const wallet = await authWallet({ settings: { policies: { withoutInteraction: ['incoming-payment'] } } })
+    const request = { ...CONSENT_REQUEST, access_token: { access: [{ type: 'quote', actions: ['create'] }] } }
+    await wallet.expectRefusal(400, 'invalid_request', () => wallet.ask(request))
+    const answer = await wallet.ask({ ...request, subject: SUBJECT_REQUEST.subject })
+    expect(answer.body.access_token).toBeUndefined()
+    expect(answer.body.interact.redirect).toBeDefined()
+  })
+
   it('GRT-8 a grant without consent is issued at once, also where interact was sent', async () => {
     const wallet = await authWallet()
     const answer = await wallet.ask({ ...PLAIN_REQUEST, interact: INTERACT })
@@ -202,7 +211,10 @@ describe('what a grant request gets', () => {
   it('GRT-17 sweeping ends such grants for good', async () => {
     const wallet = await authWallet()
     const { pending, interactRef } = await approvedGrant(wallet)
-    wallet.clock.advance(600_000)
+    // Five seconds have passed since the request.
+    wallet.clock.advance(594_999)
+    expect(await wallet.openPayments.sweep()).toBe(0)
+    wallet.clock.advance(1)
     expect(await wallet.openPayments.sweep()).toBe(1)
     await wallet.expectRefusal(404, 'invalid_continuation', () =>
       resume(wallet, pending, { interact_ref: interactRef }),
@@ -267,6 +279,14 @@ describe('policies of consent', () => {
   it('INT-5 another page of the server itself is accepted: it may be that of a client of the wallet', async () => {
     const wallet = await authWallet()
     expect((await wallet.ask(withFinishUri(`${AUTH}/interaction`))).status).toBe(200)
+  })
+
+  it('INT-5 an interaction is refused under a name with a final dot before a port, too', async () => {
+    const authServer = 'https://auth.wallet.example:8443/gnap'
+    const wallet = await authWallet({ authServer })
+    const dotted = authServer.replace(':8443', '.:8443')
+    await wallet.expectRefusal(400, 'invalid_request', () => wallet.ask(withFinishUri(`${dotted}/interact/x`)))
+    expect((await wallet.ask(withFinishUri(`${dotted}/done`))).status).toBe(200)
   })
 
   it('INT-6 no policy admits a script', async () => {

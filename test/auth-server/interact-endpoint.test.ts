@@ -1,7 +1,7 @@
 import type { Consent, HttpRequest, HttpResponse } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import { AUTH, OWNER, referenceOf } from '../support/test-wallet.ts'
+import { ALICE, AUTH, OWNER, referenceOf } from '../support/test-wallet.ts'
 import { type AuthWallet, authWallet, CONSENT_REQUEST } from './auth-wallet.ts'
 
 type Exchange = Parameters<Consent['respond']>[0]
@@ -119,6 +119,11 @@ describe('the interaction URL', () => {
     expect((await wallet.sendRaw(browserRequest(method, '/interact/x'))).status).toBe(303)
   })
 
+  it.each([300, 304])('INT-8 a %i, which no browser follows, stays what it is', async (status) => {
+    const { wallet } = await screen({ status, headers: {} })
+    expect((await wallet.sendRaw(browserRequest('GET', '/interact/x'))).status).toBe(status)
+  })
+
   it('INT-9 no error under its path is kept, framed, or tells where it was', async () => {
     const failing = await authWallet({ consent: { respond: () => Promise.reject(new Error('secret detail')) } })
     const { wallet } = await screen(PAGE)
@@ -176,6 +181,21 @@ describe('the interaction URL', () => {
       expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' })
       expect(answer.headers['retry-after']).toBe(status === 503 ? '1' : undefined)
       expect(wallet.events).toMatchObject([{ type: 'fault' }, { type: 'request', status, condition }])
+    })
+
+    it('INT-9 a failure of ours that no repeat helps against is the page for what is broken', async () => {
+      const respond: Consent['respond'] = async ({ reference, interactions }) => {
+        const found = await interactions.find(reference, OWNER)
+        if (!found.ok) throw new Error(found.reason)
+        await interactions.approve(reference, { ...OWNER, csrf: found.csrf, access: 'all' })
+        return PAGE
+      }
+      const wallet = await authWallet({ consent: { respond, failed: async (known) => page(known) } })
+      const reference = referenceOf(await wallet.ask(CONSENT_REQUEST))
+      wallet.directory.set(ALICE, { account: '', assetCode: 'USD', assetScale: 2 })
+      const answer = await wallet.sendRaw(browserRequest('GET', `/interact/${reference}`))
+      expect([answer.status, answer.text]).toEqual([500, '<p>sorry, 500</p>'])
+      expect(wallet.events.at(-1)).toMatchObject({ type: 'request', status: 500, condition: 'unexpected' })
     })
 
     it.each([
