@@ -2,7 +2,8 @@ import type { Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { interleavedStorage } from '../support/interleaved-storage.ts'
-import { type Answer, decideAs, OWNER, referenceOf } from '../support/test-wallet.ts'
+import { lastSegment } from '../support/last-segment.ts'
+import { ALICE, type Answer, decideAs, OWNER, referenceOf } from '../support/test-wallet.ts'
 import {
   type AuthWallet,
   approvedGrant,
@@ -188,6 +189,43 @@ describe('in one commit', () => {
       return () => rotate(wallet, grant)
     })
     expect(commits).toEqual([['insert access-token', 'replace access-token', 'replace grant']])
+  })
+
+  it('TOK-9 the token is revoked and its grant ended', async () => {
+    const commits = await commitsOf(async (wallet) => {
+      const grant = await wallet.ask(PLAIN_REQUEST)
+      return () => revoke(wallet, grant)
+    })
+    expect(commits).toEqual([['replace access-token', 'replace grant']])
+  })
+
+  it('CON-8 the grant is ended by its owner and its token revoked', async () => {
+    const commits = await commitsOf(async (wallet) => {
+      const { pending, interactRef } = await approvedGrant(wallet)
+      const issued = await resume(wallet, pending, { interact_ref: interactRef })
+      return async () => {
+        expect(await wallet.openPayments.grants.revoke(ALICE, lastSegment(pending.body.continue.uri))).toBe(true)
+        return issued
+      }
+    })
+    expect(commits).toEqual([['replace access-token', 'replace grant']])
+  })
+
+  it('INT-1 a grant that waits and its interaction begin', async () => {
+    const commits = await commitsOf(async (wallet) => () => wallet.ask(CONSENT_REQUEST, { nonce: 'n' }))
+    expect(commits).toEqual([['insert grant', 'insert interaction', 'insert replay-claim']])
+  })
+
+  it.each(['approve', 'deny'] as const)('INT-3 a grant and its interaction are decided: %s', async (decision) => {
+    const commits = await commitsOf(async (wallet) => {
+      const pending = await wallet.ask(CONSENT_REQUEST)
+      return async () => {
+        await decideAs(wallet, pending, decision)
+        return pending
+      }
+    })
+    // The first one binds the interaction to the session that opens it.
+    expect(commits).toEqual([['replace interaction'], ['replace grant', 'replace interaction']])
   })
 
   it('SIG-26 the claim of a nonce is written with the effect', async () => {
