@@ -201,7 +201,7 @@ describe('an interaction', () => {
     const wallet = await authWallet()
     const reference = referenceOf(await wallet.ask(CONSENT_REQUEST))
     const { interactions } = wallet.openPayments
-    for (const walletAddresses of [[], [BOB], [`${BASE}/closed`]]) {
+    for (const walletAddresses of [[], [BOB], [`${BASE}/closed`], [ALICE.slice(0, -1)], [`${ALICE}2`, `${ALICE}/2`]]) {
       await expectRefused(wallet, 'not_owner', () => interactions.find(reference, { session: 'b', walletAddresses }))
     }
     const found = await interactions.find(reference, ALICE_ALONE)

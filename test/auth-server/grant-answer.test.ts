@@ -224,6 +224,17 @@ describe('what a grant request gets', () => {
     )
   })
 
+  it.each([
+    ['a token', CONSENT_REQUEST],
+    ['a subject alone', SUBJECT_REQUEST],
+  ])('GRT-17 a grant that gave %s in time is not due any more', async (_, request) => {
+    const wallet = await authWallet()
+    const { pending, interactRef } = await approvedGrant(wallet, request)
+    expect((await resume(wallet, pending, { interact_ref: interactRef })).status).toBe(200)
+    wallet.clock.advance(600_000)
+    expect(await wallet.openPayments.sweep()).toBe(0)
+  })
+
   it('GRT-18 OPTIONS answers what the server can do', async () => {
     const wallet = await authWallet()
     const answer = await wallet.send('OPTIONS', `${AUTH}/`)
