@@ -316,6 +316,16 @@ describe('the answer', () => {
     expect(fake.state.decision).toBeUndefined()
   })
 
+  it.each<[string, Visit, string]>([
+    ['a wrong anti-CSRF value', { form: 'csrf=other&decision=approve' }, 'We could not check your answer'],
+    ['no decision', { form: 'csrf=csrf-value' }, 'There was no answer'],
+    ['what is no form', { form: 'csrf=csrf-value&decision=approve', headers: {} }, 'This is not a form'],
+    ['a form that is too large', { form: 'x'.repeat(9000) }, 'This form is too large'],
+    ['nobody', { form: 'csrf=csrf-value&decision=approve', user: undefined }, 'Please log in'],
+  ])('INT-10 of %s says what was wrong with it', async (_, visit, heading) => {
+    expect((await browse()(visit)).body).toContain(`<h1>${heading}</h1>`)
+  })
+
   it('INT-10 may be a form of 8192 bytes', async () => {
     const form = 'csrf=csrf-value&decision=approve&x='.padEnd(8192, 'x')
     expect((await browse()({ form })).status).toBe(303)
@@ -375,23 +385,25 @@ describe('the answer', () => {
 
 describe('an interaction that cannot be shown', () => {
   it.each([
-    ['unknown', 404, { reference: 'other' }, {}],
-    ['expired', 410, {}, { isExpired: true }],
-    ['used', 410, {}, { decision: 'approved' }],
-    ['opened in another session', 403, {}, { session: 'other' }],
-  ] as const)('INT-3 INT-4 %s answers %d and does not redirect', async (_, status, visit, state) => {
+    ['unknown', 404, { reference: 'other' }, {}, 'We do not know this request'],
+    ['expired', 410, {}, { isExpired: true }, 'This request has expired'],
+    ['used', 410, {}, { decision: 'approved' }, 'This request was already answered'],
+    ['opened in another session', 403, {}, { session: 'other' }, 'This request was opened elsewhere'],
+  ] as const)('INT-3 INT-4 %s answers %d and does not redirect', async (_, status, visit, state, heading) => {
     const fake = fakeInteractions()
     Object.assign(fake.state, state)
     const response = await browse(fake)(visit)
     expect(response.status).toBe(status)
     expect(response.headers['location']).toBeUndefined()
     expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(response.body).toContain(`<h1>${heading}</h1>`)
     expect(response.body).not.toContain('<form')
   })
 
   it('INT-10 is shown to nobody but the owner of the account', async () => {
     const response = await browse()({ user: { ...USER, walletAddresses: ['https://wallet.example/bob'] } })
     expect(response.status).toBe(403)
+    expect(response.body).toContain('<h1>This request is about an account that is not yours</h1>')
     expect(response.body).not.toContain('Mia')
   })
 })

@@ -210,6 +210,38 @@ describe('every action', () => {
     expect(outgoing(['list-all']).sentences[0]).toContain('whoever asked')
   })
 
+  it.each([
+    ['outgoing-payment', 'create', 'Send money', 'Send payments from this account without asking you again.'],
+    ['outgoing-payment', 'read', 'See your payments', 'See the payments that it has sent itself.'],
+    [
+      'outgoing-payment',
+      'list-all',
+      'See your payments',
+      'See every payment sent from this account, whoever asked for it.',
+    ],
+    ['incoming-payment', 'create', 'Receive money', `Set up payments to be received on ${ALICE}.`],
+    [
+      'incoming-payment',
+      'complete',
+      'Receive money',
+      'Close the payments that it set up, so that they receive nothing more.',
+    ],
+    ['incoming-payment', 'list', 'Receive money', 'See the payments to be received that it has set up itself.'],
+    [
+      'incoming-payment',
+      'read-all',
+      'Receive money',
+      `See every payment to be received on ${ALICE}, whoever set it up.`,
+    ],
+    ['quote', 'create', 'Ask for prices', 'Ask what a payment would cost before it is sent.'],
+    ['quote', 'read', 'Ask for prices', 'See the prices that it has asked for itself.'],
+    ['quote', 'read-all', 'Ask for prices', 'See every price that was asked for, whoever asked.'],
+  ] as const)('INT-11 says of %s %s just what it allows', (type, action, title, sentence) => {
+    const access: Access =
+      type === 'quote' ? { type, actions: [action] } : { type, actions: [action], identifier: ALICE }
+    expect(rightInWords({ access })).toMatchObject({ title, sentences: [sentence] })
+  })
+
   it('RS-5 says where a right without a wallet address holds', () => {
     expect(rightInWords({ access: { type: 'incoming-payment', actions: ['create'] } }).sentences[0]).toContain(
       'any account of this wallet',
