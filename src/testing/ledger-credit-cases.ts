@@ -58,13 +58,21 @@ export const CREDIT_CASES: readonly LedgerCase[] = [
       await mustRefuse(wallet.ledger.credit(creditOf(1, 70n)), 'account_closed', 'a credit of a closed account')
       await wallet.setClosed('bob', false)
       await mustRefuse(wallet.ledger.credit(creditOf(1, 70n)), 'account_closed', 'the same credit once it is open')
+      const more = wallet.ledger.credit(creditOf(1, 71n))
+      await mustRefuse(more, 'conflict', 'another amount under the id of the refused credit')
       const unknown = () => wallet.ledger.credit(creditOf(2, 70n, { account: 'nobody' }))
       await mustRefuse(unknown(), 'account_closed', 'a credit of an account that does not exist')
       await assertAvailable(wallet, 'after the refused credits', 1000n)
       assertSame(await wallet.total(USD), 1600n, 'the total')
       await wallet.openAccount('nobody', USD, 100n)
       await mustRefuse(unknown(), 'account_closed', 'the same credit once the account exists')
+      const other = wallet.ledger.credit(creditOf(2, 71n, { account: 'nobody' }))
+      await mustRefuse(other, 'conflict', 'another amount under the id of the credit that was refused as unknown')
       assertSame(await wallet.available('nobody'), 100n, 'available to who was unknown')
+      await mustSucceed(
+        wallet.ledger.credit(creditOf(4, 5n, { account: 'nobody' })),
+        'another credit of who was unknown',
+      )
       await mustSucceed(wallet.ledger.credit(creditOf(3, 70n)), 'another credit')
       await assertAvailable(wallet, 'after another credit', 1000n, 570n)
     },

@@ -54,6 +54,10 @@ export const END_CASES: readonly LedgerCase[] = [
       await mustSucceed(wallet.ledger.settle(settlementOf(1, 300n, 10n)), 'the settlement')
       await mustRefuse(wallet.ledger.settle(settlementOf(1, 301n, 10n)), 'conflict', 'another amount')
       await mustRefuse(wallet.ledger.settle(settlementOf(1, 300n, 11n)), 'conflict', 'another fee')
+      for (const asset of [EUR, FINER_USD]) {
+        const other = { id: idOf(1), amount: amountOf(asset, 300n), fee: amountOf(asset, 10n) }
+        await mustRefuse(wallet.ledger.settle(other), 'conflict', `${asset.assetCode} at scale ${asset.assetScale}`)
+      }
       await assertAvailable(wallet, 'after the settlement and the conflicts', 700n)
       assertSame(await wallet.fees(USD), 10n, 'the fees')
     },
@@ -66,8 +70,10 @@ export const END_CASES: readonly LedgerCase[] = [
       await mustSucceed(ledger.hold(holdOf(1, 400n)), 'the hold')
       await mustNotSucceed(ledger.settle(settlementOf(1, 401n)), 'more than is held')
       await mustNotSucceed(ledger.settle(settlementOf(1, 300n, 301n)), 'a fee of more than the amount')
-      const foreign = { id: idOf(1), amount: amountOf(EUR, 400n), fee: amountOf(EUR, 0n) }
-      await mustNotSucceed(ledger.settle(foreign), 'another asset')
+      for (const asset of [EUR, FINER_USD]) {
+        const foreign = { id: idOf(1), amount: amountOf(asset, 400n), fee: amountOf(asset, 0n) }
+        await mustNotSucceed(ledger.settle(foreign), `${asset.assetCode} at scale ${asset.assetScale}`)
+      }
       await assertAvailable(wallet, 'after the settlements that do nothing', 600n)
       await mustSucceed(ledger.release({ id: idOf(1) }), 'the release')
       await assertAvailable(wallet, 'after the release', 1000n)

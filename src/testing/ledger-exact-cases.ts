@@ -39,8 +39,11 @@ const NAMES: readonly string[] = [
   ...['7', '007', '7.0', '10', '1e1', `${LONG_NAME}1`, `${LONG_NAME}2`],
 ]
 
-/** Codes of assets that begin alike, or differ in case from one that is there; the longest there are. */
-const CODES: readonly string[] = ['usd', 'USDCOIN12345', 'USDCOIN12346']
+/** Assets whose codes begin alike, or differ in case from one that is there; the longest there are. One has no decimals. */
+const ASSETS: readonly Asset[] = [
+  ...['usd', 'USDCOIN12345', 'USDCOIN12346'].map((assetCode) => ({ assetCode, assetScale: 2 })),
+  { assetCode: 'JPY', assetScale: 0 },
+]
 
 /** A text of so many characters. */
 function longText(length: number, begin: string, end: string): string {
@@ -271,16 +274,18 @@ export const EXACT_CASES: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'assets whose codes differ in case, or after eleven characters, are different',
+    name: 'assets whose codes differ in case or after eleven characters, or whose scale is 0, are assets of their own',
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)
       const { ledger } = wallet
-      for (const [index, assetCode] of CODES.entries()) {
-        const asset = { assetCode, assetScale: 2 }
+      for (const [index, asset] of ASSETS.entries()) {
+        const { assetCode } = asset
         const account = `holder${index}`
         const amount = amountOf(asset, 10n)
         const [foreign, other, held] = [10 * index, 10 * index + 1, 10 * index + 2]
         await wallet.openAccount(account, asset, 1000n)
+        const opened = { ...asset, canSend: true, canReceive: true }
+        assertSame({ ...(await ledger.account(account)) }, opened, `the account ${account}`)
         await mustRefuse(ledger.hold(holdOf(foreign, 10n, { account })), 'not_allowed', `USD of ${account}`)
         await mustRefuse(ledger.hold(holdOf(other, 10n, { amount })), 'not_allowed', `${assetCode} of alice`)
         await mustSucceed(ledger.hold(holdOf(held, 10n, { account, amount })), `a hold of ${assetCode}`)

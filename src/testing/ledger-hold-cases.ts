@@ -115,12 +115,20 @@ export const HOLD_CASES: readonly LedgerCase[] = [
       await mustRefuse(wallet.ledger.hold(holdOf(1, 10n)), 'account_closed', 'a hold on a closed account')
       await wallet.setClosed('alice', false)
       await mustRefuse(wallet.ledger.hold(holdOf(1, 10n)), 'account_closed', 'the same hold once the account is open')
+      await mustRefuse(
+        wallet.ledger.hold(holdOf(1, 11n)),
+        'conflict',
+        'another amount under the id of the refused hold',
+      )
       await mustSucceed(wallet.ledger.hold(holdOf(2, 10n)), 'another hold')
       const unknown = () => wallet.ledger.hold(holdOf(3, 10n, { account: 'nobody' }))
       await mustRefuse(unknown(), 'account_closed', 'a hold on an account that does not exist')
       await wallet.openAccount('nobody', USD, 100n)
       await mustRefuse(unknown(), 'account_closed', 'the same hold once the account exists')
+      const other = wallet.ledger.hold(holdOf(3, 11n, { account: 'nobody' }))
+      await mustRefuse(other, 'conflict', 'another amount under the id of the hold that was refused as unknown')
       assertSame(await wallet.available('nobody'), 100n, 'available to who was unknown')
+      await mustSucceed(wallet.ledger.hold(holdOf(4, 10n, { account: 'nobody' })), 'another hold of who was unknown')
       await assertAvailable(wallet, 'after another hold', 990n)
     },
   },

@@ -56,6 +56,7 @@ const BOOKS = [
   { assetCode: 'usd', assetScale: 2, ledger: 2001, clearing: 10n, fees: 11n, outside: 12n },
   { assetCode: 'USDCOIN12345', assetScale: 2, ledger: 2002, clearing: 13n, fees: 14n, outside: 15n },
   { assetCode: 'USDCOIN12346', assetScale: 2, ledger: 2003, clearing: 16n, fees: 17n, outside: 18n },
+  { assetCode: 'JPY', assetScale: 0, ledger: 392, clearing: 19n, fees: 20n, outside: 21n },
 ] as const
 
 const ACCOUNT: Account = {

@@ -1,4 +1,5 @@
 import type { SettlementResult } from '../../src/ports/ledger.ts'
+import { type Asset, amountOf } from '../../src/protocol/amount.ts'
 import { type BrokenLedger, randomId } from './contract-broken.ts'
 
 const FEE = 'a fee goes to the wallet, out of the amount and not on top of it'
@@ -73,6 +74,33 @@ export const BROKEN_ENDS: readonly BrokenLedger[] = [
       settle: (settlement) =>
         ledger.settle({ ...settlement, fee: { ...settlement.fee, assetScale: settlement.amount.assetScale } }),
     }),
+  },
+  {
+    does: 'ignores the scale of a settlement',
+    breaks: ['a settlement beyond its hold, a fee beyond its amount, or one in another asset does nothing'],
+    breakLedger: (ledger) => ({
+      settle: ({ id, amount, fee }) =>
+        ledger.settle({ id, amount: { ...amount, assetScale: 2 }, fee: { ...fee, assetScale: 2 } }),
+    }),
+  },
+  {
+    does: 'looks at the asset of a settlement when it comes first, and no more when it comes again',
+    breaks: ['a settlement with other arguments is a conflict without effect'],
+    breakLedger(ledger) {
+      const settled = new Map<string, Asset>()
+      return {
+        async settle({ id, amount, fee }) {
+          const asset = settled.get(id) ?? amount
+          const answer = await ledger.settle({
+            id,
+            amount: amountOf(asset, amount.value),
+            fee: amountOf(asset, fee.value),
+          })
+          if (answer.ok) settled.set(id, asset)
+          return answer
+        },
+      }
+    },
   },
   {
     does: 'knows a settlement by its id alone',

@@ -1,4 +1,4 @@
-import type { Ledger } from '../../src/ports/ledger.ts'
+import type { Credit, Hold, Ledger, LedgerResult } from '../../src/ports/ledger.ts'
 import { type BrokenLedger, randomId } from './contract-broken.ts'
 
 const REPEATED_HOLD =
@@ -72,6 +72,37 @@ export const BROKEN_HOLDS: readonly BrokenLedger[] = [
       hold: async (hold) => ((await ledger.account(hold.account)) ? ledger.hold(hold) : UNKNOWN),
       credit: async (credit) => ((await ledger.account(credit.account)) ? ledger.credit(credit) : UNKNOWN),
     }),
+  },
+  {
+    does: 'keeps no arguments with what it refuses for an account that is closed or unknown',
+    breaks: [CLOSED_HOLD, CLOSED_CREDIT],
+    breakLedger(ledger) {
+      const refused = new Set<string>()
+      const once = async (call: Hold | Credit, first: Promise<LedgerResult>): Promise<LedgerResult> => {
+        const answer = await first
+        if (!answer.ok && answer.reason === 'account_closed') refused.add(call.id)
+        return refused.has(call.id) ? UNKNOWN : answer
+      }
+      return {
+        hold: (hold) => once(hold, ledger.hold(hold)),
+        credit: (credit) => once(credit, ledger.credit(credit)),
+      }
+    },
+  },
+  {
+    does: 'remembers for ever that it does not know an account',
+    breaks: [CLOSED_HOLD, CLOSED_CREDIT],
+    breakLedger(ledger) {
+      const unknown = new Set<string>()
+      const find = async (account: string): Promise<boolean> => {
+        if (!(await ledger.account(account))) unknown.add(account)
+        return !unknown.has(account)
+      }
+      return {
+        hold: async (hold) => ((await find(hold.account)) ? ledger.hold(hold) : UNKNOWN),
+        credit: async (credit) => ((await find(credit.account)) ? ledger.credit(credit) : UNKNOWN),
+      }
+    },
   },
   {
     does: 'takes an amount in any asset for one in its own',

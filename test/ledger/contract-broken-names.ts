@@ -4,7 +4,8 @@ import type { BrokenLedger } from './contract-broken.ts'
 const NAMES = 'names of accounts compare exactly: alice and Alice are two'
 const LOOKALIKES =
   'names that differ in an accent, in what is not seen, as numbers do or after 64 characters are of different accounts'
-const CODES = 'assets whose codes differ in case, or after eleven characters, are different'
+const CODES =
+  'assets whose codes differ in case or after eleven characters, or whose scale is 0, are assets of their own'
 const COUNTERPARTIES = 'the longest counterparties there are, and those that differ in one character, are told apart'
 
 /** A ledger that keeps counterparties in another form. */
@@ -163,6 +164,16 @@ export const BROKEN_NAMES: readonly BrokenLedger[] = [
     does: 'keeps three letters of the code of an asset',
     breaks: [CODES],
     breakLedger: (ledger) => withCodes(ledger, (assetCode) => assetCode.slice(0, 3)),
+  },
+  {
+    does: 'takes a scale of 0 for none, and has 2 instead',
+    breaks: [CODES],
+    breakLedger: (ledger) => ({
+      async account(account) {
+        const found = await ledger.account(account)
+        return found && { ...found, assetScale: found.assetScale || 2 }
+      },
+    }),
   },
   {
     does: 'compares the codes of assets without regard to case',
