@@ -21,9 +21,10 @@ export interface PendingEvent {
 
 /**
  * Everything that is stored, by kind. Values hold strings, finite numbers, booleans, `null`, bigints, arrays and plain
- * objects; no member or element is `undefined`. They come back equal; the members of an object may come in another order. In
- * all of them `id`, and a name that ends in `Id`, is an id and not a URL; `walletAddress` and `receiver` are URLs; and a
- * time, such as `createdAt`, is in milliseconds since 1970.
+ * objects; no member or element is `undefined`. They come back equal, whatever a caller has done since to what it wrote or
+ * was given; the members of an object may come in another order. In all of them `id`, and a name that ends in `Id`, is an
+ * id and not a URL; `walletAddress` and `receiver` are URLs; and a time, such as `createdAt`, is in milliseconds since
+ * 1970.
  */
 export interface RecordTypes {
   readonly grant: Grant

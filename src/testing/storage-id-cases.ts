@@ -14,10 +14,13 @@ function longText(length: number, end: string): string {
   return `rail:${'x'.repeat(length)}`.slice(0, length - end.length) + end
 }
 
-// What folds case, trims, normalises, compares patterns or stops at 64 or 255 characters takes some of them for one.
+// What folds case, trims, normalises, compares patterns, quotes, escapes, splits or stops at 64 or 255 characters takes some of
+// them for one, or fails.
 const ALIKE: readonly string[] = [
   ...['rail:Order', 'rail:order', 'RAIL:ORDER', 'rail:order ', ' rail:order', 'rail:order\t', 'rail:orde_', 'rail:%'],
   ...['rail:\u00e9', 'rail:e\u0301', 'rail:e', 'rail:\u00df', 'rail:ss', 'rail:k', 'rail:\u212a', 'rail:1', 'rail:01'],
+  ...["rail:o'clock", 'rail:o"clock', 'rail:o\\clock', 'rail:o/clock', 'rail:o_clock', 'rail:o%2Fclock', 'rail:oclock'],
+  ...['rail:o#clock', 'rail:o', 'rail:o:1', 'rail:o:2', 'rail:o\nclock', 'rail:o clock'],
   ...[longText(64, 'a'), longText(65, 'ab'), longText(65, 'ac'), longText(66, 'abd'), longText(66, 'abe')],
   ...[longText(261, 'a'), longText(261, 'b'), longText(261, 'B'), longText(260, '')],
 ]
@@ -28,7 +31,7 @@ const LONGEST: readonly string[] = ['\u{1f600}', '\u{1f601}'].map((end) => `rail
 /** What the store promises of ids: one that it does not have is never taken for another one. */
 export const ID_CASES: readonly StorageCase[] = [
   {
-    name: 'ids of any kind that differ in a letter, in its case, in a space or late in a long text are not taken for another',
+    name: 'ids of any kind that differ in a letter, its case, a sign, a space or late in a long text are not taken for another',
     async run(makeStorage) {
       const storage = await makeStorage()
       for (const [index, id] of ALIKE.entries()) {

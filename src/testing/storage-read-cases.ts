@@ -145,7 +145,7 @@ export const READ_CASES: readonly StorageCase[] = [
       const storage = await makeStorage()
       const long = 'x'.repeat(240)
       const names = [
-        ...['alice', 'Alice', 'alice ', 'alic_', 'alic%', 'alice2', 'alice/2', 'al%C3%AFce', '%'],
+        ...['alice', 'Alice', 'alice ', 'alic_', 'alic%', 'alice2', 'alice/2', 'al%C3%AFce', '%', "o'brien", 'obrien'],
         ...[`${long}/a`, `${long}/b`],
       ].map((name) => `https://wallet.example/${name}`)
       for (const [index, name] of names.entries()) {

@@ -29,15 +29,16 @@ async function readDuring(
   writes: readonly (() => Promise<unknown>)[],
   read: () => Promise<void>,
 ): Promise<void> {
-  for (const write of writes) {
+  for (const [index, write] of writes.entries()) {
     let isOver = false
     const reader = async (): Promise<void> => {
       for (let reads = 0; reads < MOST_READS && !isOver; reads++) await read()
     }
     const writer = async (): Promise<void> => {
       try {
-        // A read before: then the readers are in the midst of theirs when it writes, however long a read takes.
-        await storage.get([claim('a')])
+        // Some reads before: then the readers are in the midst of theirs when it writes, however long a read takes. Not always
+        // as many: where all calls take as long as one another, none might ever be halfway when it writes.
+        for (let reads = 0; reads <= index % 3; reads++) await storage.get([claim('a')])
         await write()
       } finally {
         isOver = true
@@ -147,21 +148,28 @@ export const READER_CASES: readonly StorageCase[] = [
     },
   },
   {
-    name: 'one list sees a commit to several of its records whole or not at all',
+    name: 'one list, and one due, sees a commit to several of its records whole or not at all',
     async run(makeStorage) {
       const storage = await makeStorage()
-      const listed = ['a', 'b', 'c', 'd'].map(
-        (id) => ({ kind: INCOMING, value: sampleIncomingPayment(id), isListed: true }) as const,
-      )
-      await mustCommit(storage, ...listed.map((record): Change => ({ ...record, action: 'insert' })))
+      const records = Array.from({ length: 100 }, (_, dueAt) => {
+        return { kind: INCOMING, value: sampleIncomingPayment(`a${100 + dueAt}`), isListed: true, dueAt } as const
+      })
+      await mustCommit(storage, ...records.map((record): Change => ({ ...record, action: 'insert' })))
+      // From the first to the last, so that no part of an answer has all of them.
+      const isWritten = ({ dueAt }: { readonly dueAt: number }): boolean => dueAt % 33 === 0
+      let turn = 0
       const read = async (): Promise<void> => {
-        const versions = (await storage.list(LIST)).map(versionOf)
+        const isList = turn++ % 2 === 0
+        const found = await (isList ? storage.list(LIST) : storage.due(INCOMING, MOMENT, LIST.limit))
+        const versions = found.map(versionOf)
         const [first = 0] = versions
-        assertSame(versions, [first, first, first, first], 'the versions in one list')
+        const expected = records.map((record) => (isWritten(record) ? first : 1))
+        assertSame(versions, expected, `the versions in one ${isList ? 'list' : 'due'}`)
       }
-      const writes = Array.from({ length: 20 }, (_, index) => () => {
+      const written = records.filter(isWritten)
+      const writes = Array.from({ length: 5 }, (_, index) => () => {
         const version = index + 1
-        return mustCommit(storage, ...listed.map((record): Change => ({ ...record, action: 'replace', version })))
+        return mustCommit(storage, ...written.map((record): Change => ({ ...record, action: 'replace', version })))
       })
       await readDuring(storage, writes, read)
     },

@@ -172,12 +172,24 @@ export const VALUE_CASES: readonly StorageCase[] = [
     async run(makeStorage) {
       const storage = await makeStorage()
       const metadata = { order: 1 }
-      await mustCommit(storage, { action: 'insert', kind: INCOMING, value: sampleIncomingPayment('a', { metadata }) })
+      const value = sampleIncomingPayment('a', { metadata })
+      await mustCommit(storage, { action: 'insert', kind: INCOMING, value, isListed: true, dueAt: MOMENT })
       metadata.order = 2
-      const [first] = await storage.get([{ kind: INCOMING, id: 'a' }])
-      if (first !== undefined) Reflect.set(first.value, 'state', 'expired')
-      const [second] = await storage.get([{ kind: INCOMING, id: 'a' }])
-      assertSame(second?.value, sampleIncomingPayment('a', { metadata: { order: 1 } }), 'the value')
+      const reads: Readonly<Record<string, () => Promise<readonly (StoredRecord | undefined)[]>>> = {
+        get: () => storage.get([{ kind: INCOMING, id: 'a' }]),
+        list: () => storage.list({ ...LIST, kind: INCOMING }),
+        due: () => storage.due(INCOMING, MOMENT, 10),
+      }
+      const expected = sampleIncomingPayment('a', { metadata: { order: 1 } })
+      for (const [from, readFirst] of Object.entries(reads)) {
+        const [first] = await readFirst()
+        if (first !== undefined) {
+          Reflect.set(first.value, 'state', 'expired')
+          alterNumbers(first.value)
+        }
+        for (const [by, read] of Object.entries(reads))
+          assertSame((await read())[0]?.value, expected, `the value by ${by}, after its caller altered that of ${from}`)
+      }
     },
   },
 ]

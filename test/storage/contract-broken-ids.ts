@@ -2,7 +2,7 @@ import type { RecordKind, Storage } from '../../src/ports/storage.ts'
 import { type BrokenStore, withMember } from './contract-broken.ts'
 
 const ONE_ANOTHER =
-  'ids of any kind that differ in a letter, in its case, in a space or late in a long text are not taken for another'
+  'ids of any kind that differ in a letter, its case, a sign, a space or late in a long text are not taken for another'
 
 const LONGEST =
   'receipts whose ids are the longest there are, and differ in their last character, are not taken for another'
@@ -54,6 +54,46 @@ export const BROKEN_IDS: readonly BrokenStore[] = [
     does: 'normalises ids',
     breaks: [ONE_ANOTHER],
     breakStore: (storage) => naming(storage, (id) => id.normalize('NFC')),
+  },
+  {
+    does: 'leaves quotation marks and backslashes out of ids',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => naming(storage, (id) => id.replaceAll(/['"\\]/g, '')),
+  },
+  {
+    does: 'writes ids into its statements',
+    breaks: [ONE_ANOTHER],
+    rejects: 'unterminated quoted string',
+    breakStore: (storage) =>
+      naming(storage, (id) => {
+        if (id.includes("'")) throw new Error('unterminated quoted string')
+        return id
+      }),
+  },
+  {
+    does: 'reads an id up to its second colon',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => naming(storage, (id) => id.split(':').slice(0, 2).join(':')),
+  },
+  {
+    does: 'makes its keys of a kind and an id, with a # between them, and reads the id up to the next one',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => naming(storage, (id) => id.replace(/#.*$/, '')),
+  },
+  {
+    does: 'makes names of files of its ids',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => naming(storage, (id) => id.replaceAll('/', '_')),
+  },
+  {
+    does: 'decodes its ids as parts of a URL',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => naming(storage, (id) => id.replaceAll('%2F', '/')),
+  },
+  {
+    does: 'takes a line feed in an id for a space',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => naming(storage, (id) => id.replaceAll('\n', ' ')),
   },
   {
     does: 'cuts ids at 300 characters',

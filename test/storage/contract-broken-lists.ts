@@ -118,7 +118,7 @@ export const BROKEN_LISTS: readonly BrokenStore[] = [
   },
   {
     does: 'reads each record of a list by itself',
-    breaks: ['one list sees a commit to several of its records whole or not at all'],
+    breaks: ['one list, and one due, sees a commit to several of its records whole or not at all'],
     breakStore(storage) {
       const get: Storage['get'] = async (keys) => {
         await turn()

@@ -1,7 +1,9 @@
-import type { Change, CommitResult, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import type { Change, CommitResult, Key, Storage, StoredRecord } from '../../src/ports/storage.ts'
 import { turn } from '../support/turns.ts'
 import { type BrokenStore, changeOf, conflictsOf, idOf, keyOf } from './contract-broken.ts'
 
+const ONE_GET = 'one get sees a commit whole or not at all'
+const ONE_LIST = 'one list, and one due, sees a commit to several of its records whole or not at all'
 const AS_IT_WAS =
   'list and due give a record as it was while it was listed or due, and none as another commit has left it since'
 
@@ -45,6 +47,21 @@ async function readAgain(storage: Storage, records: readonly StoredRecord[]): Pr
   await turn()
   const found = await storage.get(records.map(({ kind, value }) => ({ kind, id: value.id })))
   return found.filter((record) => record !== undefined)
+}
+
+/** Fifty records, and a turn later the next fifty, as they are by then. */
+async function readFifties(read: () => Promise<readonly StoredRecord[]>): Promise<readonly StoredRecord[]> {
+  const first = (await read()).slice(0, 50)
+  await turn()
+  return [...first, ...(await read()).slice(50)]
+}
+
+/** A commit that takes a turn, as long as a read. */
+function committingLater(storage: Storage): Storage['commit'] {
+  return async (changes) => {
+    await turn()
+    return storage.commit(changes)
+  }
 }
 
 /** Stores that show others what is not committed, or not yet. */
@@ -105,6 +122,55 @@ export const BROKEN_READERS: readonly BrokenStore[] = [
         }
         return found
       },
+    }),
+  },
+  {
+    does: 'reads one kind after the other',
+    breaks: [ONE_GET],
+    breakStore: (storage) => ({
+      ...storage,
+      async get(keys) {
+        const found = new Map<Key, StoredRecord | undefined>()
+        for (const kind of new Set(keys.map((key) => key.kind))) {
+          await turn()
+          const ofKind = keys.filter((key) => key.kind === kind)
+          const records = await storage.get(ofKind)
+          for (const [index, key] of ofKind.entries()) found.set(key, records[index])
+        }
+        return keys.map((key) => found.get(key))
+      },
+      commit: committingLater(storage),
+    }),
+  },
+  {
+    does: 'lists fifty records at a time',
+    breaks: [ONE_LIST],
+    breakStore: (storage) => ({
+      ...storage,
+      list: (query) => readFifties(() => storage.list(query)),
+      commit: committingLater(storage),
+    }),
+  },
+  {
+    does: 'reads what is due fifty records at a time',
+    breaks: [ONE_LIST],
+    breakStore: (storage) => ({
+      ...storage,
+      due: (...parameters) => readFifties(() => storage.due(...parameters)),
+      commit: committingLater(storage),
+    }),
+  },
+  {
+    does: 'reads each record that is due by itself, and looks whether it still is',
+    breaks: [ONE_LIST],
+    breakStore: (storage) => ({
+      ...storage,
+      async due(kind, now, limit) {
+        const found: (StoredRecord | undefined)[] = []
+        for (const record of await storage.due(kind, now, limit)) found.push(...(await readAgain(storage, [record])))
+        return found.filter((record) => record !== undefined).filter(({ dueAt }) => dueAt !== undefined && dueAt <= now)
+      },
+      commit: committingLater(storage),
     }),
   },
   {

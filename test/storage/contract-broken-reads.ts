@@ -127,6 +127,24 @@ export const BROKEN_READS: readonly BrokenStore[] = [
     breakStore: (storage) => listingBy(storage, (text, wanted) => text.slice(0, 255) === wanted.slice(0, 255)),
   },
   {
+    does: 'leaves quotation marks out of text',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) =>
+      listingBy(storage, (text, wanted) => text.replaceAll("'", '') === wanted.replaceAll("'", '')),
+  },
+  {
+    does: 'writes the name of a client into its statements',
+    breaks: [ONE_ANOTHER],
+    rejects: 'unterminated quoted string',
+    breakStore: (storage) => ({
+      ...storage,
+      async list(query) {
+        if (query.client?.includes("'")) throw new Error('unterminated quoted string')
+        return storage.list(query)
+      },
+    }),
+  },
+  {
     does: 'compares text as a pattern',
     breaks: [ONE_ANOTHER],
     breakStore: (storage) =>

@@ -2,6 +2,7 @@ import type { Change, Storage, StoredRecord } from '../../src/ports/storage.ts'
 import { type BrokenStore, idOf, reading, replacing, withMember, writing } from './contract-broken.ts'
 
 const EVERY_KIND = 'every kind of record comes back as it was written: exact amounts, absent members absent, its marks'
+const CALLERS = 'what a caller does to a value later does not reach the store'
 const REPLACEMENT =
   'a replacement of any kind takes the place of all that was there, and get, list and due give the whole of it'
 
@@ -34,6 +35,17 @@ const MARKS: readonly (readonly [string, RegExp])[] = [
   ['BIGINT::', /^"BIGINT::/],
   ['~n', /^"~n/],
 ]
+
+/** One object for each version of a record: whoever changes it changes what the next reader is given. */
+function keeping(): (record: StoredRecord) => object {
+  const kept = new Map<string, object>()
+  return ({ kind, version, value }) => {
+    const name = `${kind} ${value.id} ${version}`
+    const own = kept.get(name) ?? structuredClone(value)
+    kept.set(name, own)
+    return own
+  }
+}
 
 /** Stores that lose or change what they are given. */
 export const BROKEN_VALUES: readonly BrokenStore[] = [
@@ -217,8 +229,28 @@ export const BROKEN_VALUES: readonly BrokenStore[] = [
     }),
   },
   {
+    does: 'copies what it keeps only one level deep for who reads it',
+    breaks: [CALLERS],
+    breakStore(storage) {
+      const keptOf = keeping()
+      return reading(storage, (record) => ({ ...record, value: Object({ ...keptOf(record) }) }))
+    },
+  },
+  {
+    does: 'copies what it keeps for who gets it, and not for who lists it or asks what is due',
+    breaks: [CALLERS],
+    breakStore(storage) {
+      const keptOf = keeping()
+      const own = (record: StoredRecord): StoredRecord => ({ ...record, value: Object(keptOf(record)) })
+      return {
+        ...reading(storage, own),
+        get: async (keys) => (await storage.get(keys)).map((record) => record && structuredClone(own(record))),
+      }
+    },
+  },
+  {
     does: 'keeps the very objects that it is given',
-    breaks: ['what a caller does to a value later does not reach the store'],
+    breaks: [CALLERS],
     breakStore(storage) {
       const given = new Map<string, object>()
       return {
