@@ -41,7 +41,7 @@ function toStatement({ sql, parameters }: BoundStatement): Statement {
  * A storage on PostgreSQL, through the host's open pool of `pg` or instance of `postgres`, in tables whose names begin
  * with `op_`. Resolves once they are up to date, and rejects if that fails, or if the encoding is not UTF8, the tables
  * lie in a schema that is not the first of the `search_path`, row level security applies to this role, or it lacks a right to
- * one of them.
+ * one of them; with a `ConfigurationError` if an argument is not valid.
  *
  * Every call is one statement and one round trip, at any isolation level; calls that are made at the same time share one. If
  * a commit conflicts, or the database refuses its values, those that shared its statement are made in further ones.

@@ -89,6 +89,13 @@ const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string]
   ),
   ['postgresStorage', postgresStorage, [], NO_DATABASE],
   ['postgresStorage', postgresStorage, ['postgres://user:password@host/x'], NO_DATABASE],
+  ['postgresStorage', postgresStorage, [POOL, null], 'the options of postgresStorage() must be an object, not null'],
+  [
+    'postgresStorage',
+    postgresStorage,
+    [POOL, Promise.resolve({ prepare: false })],
+    'the options of postgresStorage() is a promise: await it',
+  ],
   ['postgresStorage', postgresStorage, [POOL, { prepared: false }], 'postgresStorage.prepared is not an option'],
   ['postgresStorage', postgresStorage, [POOL, { prepare: 'false' }], 'postgresStorage: prepare must be true or false'],
   ...[0, -1, Number.NaN, 1e7, '30'].map(

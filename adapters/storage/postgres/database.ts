@@ -1,4 +1,4 @@
-import { refuseUnknown } from '../../../src/errors/check-option.ts'
+import { refuseUnknown, requireObject } from '../../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../../src/index.ts'
 import { inTime } from './in-time.ts'
 import { backOff, sqlState } from './retry.ts'
@@ -253,6 +253,7 @@ const LONGEST_ANSWER_SECONDS = 86_400
  * what it is: a connection string contains a password.
  */
 export function connectionsOf(database: PostgresDatabase, options: PostgresOptions): Connections {
+  requireObject('the options of postgresStorage()', options)
   refuseUnknown('postgresStorage', options, ['prepare', 'answerSeconds'])
   const { prepare = true, answerSeconds = 30 } = options
   const isInstance = typeof database === 'function' || (typeof database === 'object' && database !== null)
