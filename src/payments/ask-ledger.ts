@@ -100,7 +100,7 @@ export async function checkLedgerAccount(
     tellFault(context, 'the directory names an account that the ledger does not have', cause, about)
     return 'not_allowed'
   }
-  const mistake = mistakeIn(kept)
+  const mistake = mistakeInLedgerAccount(kept)
   if (mistake !== undefined) {
     tellFault(context, 'the ledger gave an invalid answer', new TypeError(`account('${account}'): ${mistake}`), about)
     throw unexpected()
@@ -114,7 +114,7 @@ export async function checkLedgerAccount(
 }
 
 /** What is wrong with an account that a ledger in plain JavaScript returned, if anything. */
-function mistakeIn(kept: LedgerAccount): string | undefined {
+function mistakeInLedgerAccount(kept: LedgerAccount): string | undefined {
   if (typeof kept !== 'object') return 'is not an object'
   // A missing member must not be taken for a refusal.
   const isClear = typeof kept.canSend === 'boolean' && typeof kept.canReceive === 'boolean'

@@ -105,12 +105,12 @@ async function countTransfer(
   transferId: string,
 ): Promise<Attempt<ReceivedPayment & { readonly completes?: string }>> {
   const { incoming: record, receipt: known } = await readReported(context, id, transferId)
-  if (known !== undefined) return { answer: answerAgain(known, record?.value, id, amount) }
+  if (known !== undefined) return { answer: answerKnown(known, record?.value, id, amount) }
   if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
   if (!isSameAsset(amount, assetOf(record.value))) return { answer: { ok: false, reason: 'wrong_asset' } }
   // Read once: a refusal must not be recorded at another moment than the one it was decided for.
   const now = context.clock.now()
-  const outcome = acceptedOf(context, record.value, amount.value, now)
+  const outcome = acceptedOrRefusal(context, record.value, amount.value, now)
   if (outcome === 'completed') return { answer: { ok: false, reason: outcome } }
   const isRefused = typeof outcome !== 'bigint'
   const accepted = isRefused ? 0n : outcome
@@ -154,7 +154,8 @@ async function readReported(
   return { incoming, receipt }
 }
 
-function answerAgain(
+/** The answer to a transfer that was reported before, or another one under its id. */
+function answerKnown(
   receipt: Receipt,
   payment: IncomingPayment | undefined,
   id: string,
@@ -178,7 +179,8 @@ function afterExpiry({ expiresAt }: IncomingPayment, now: number): number {
   return expiresAt === undefined ? now : Math.max(now, expiresAt + 1)
 }
 
-function acceptedOf(
+/** How much of a reported amount is counted, or why none of it is. */
+function acceptedOrRefusal(
   context: Context,
   payment: IncomingPayment,
   amount: bigint,

@@ -22,7 +22,7 @@ export function guardDirectory(
         directory.find(walletAddress),
       )
       if (found === undefined || found === null) return undefined
-      const mistake = mistakeIn(found)
+      const mistake = mistakeInWalletAddress(found)
       if (mistake === undefined) return withoutNulls(found)
       const cause = new TypeError(`walletAddresses.find('${walletAddress}'): ${mistake}`)
       tellFault(context, 'the directory of wallet addresses gave an invalid answer', cause)
@@ -34,7 +34,7 @@ export function guardDirectory(
 /**
  * What is wrong with an answer from plain JavaScript, if anything. The keys themselves are checked where they are used.
  */
-function mistakeIn(found: WalletAddress): string | undefined {
+function mistakeInWalletAddress(found: WalletAddress): string | undefined {
   if (typeof found !== 'object') return `the answer must be an object, not ${shownValue(found)}`
   const { account, publicName, isActive, keys } = found
   if (!isText(account) || account === '')

@@ -49,7 +49,7 @@ export const OF_RECEIPTS: readonly Scenario[] = [
         edits: [
           {
             file: RECEIVE,
-            find: 'if (known !== undefined) return { answer: answerAgain(known, record?.value, id, amount) }\n',
+            find: 'if (known !== undefined) return { answer: answerKnown(known, record?.value, id, amount) }\n',
             put: '',
           },
         ],

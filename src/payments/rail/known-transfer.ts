@@ -39,7 +39,7 @@ export function knownTransfer(
 ): KnownTransfer | undefined {
   const receipts = recordsOfKind(found, 'receipt').map(({ value }) => value)
   const own = receipts.find(({ id }) => id === terms.id)
-  if (own !== undefined) return { receipt: own, answer: answerAgain(method, terms, own) }
+  if (own !== undefined) return { receipt: own, answer: answerOwn(method, terms, own) }
   const [reported] = receipts
   return reported && { receipt: reported, answer: answerReported(terms, reported) }
 }
@@ -50,7 +50,7 @@ export function knownTransfer(
  * the same id on other terms is not answered `refused`: the original was taken, and its sender must not send the value
  * again.
  */
-function answerAgain(method: string, terms: TransferTerms, receipt: Receipt): TransferOutcome {
+function answerOwn(method: string, terms: TransferTerms, receipt: Receipt): TransferOutcome {
   // The receipt of a refusal has no such amount, nor has a receipt that did not come by a rail.
   if (receipt.railAmount === undefined) return 'refused'
   const isSame =

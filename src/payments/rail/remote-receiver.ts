@@ -102,7 +102,7 @@ async function askServer(context: Context, url: string, asker: ReceiverAsker): P
   const { remoteReceivers, source } = context
   if (remoteReceivers === undefined) return { ok: false, reason: 'unreachable' }
   const found = await remoteReceivers.find(url, { ...asker, ...(source !== undefined && { source }) })
-  const mistake = found.ok ? mistakeIn(found.payment) : mistakeInReason(found.reason)
+  const mistake = found.ok ? mistakeInPayment(found.payment) : mistakeInReason(found.reason)
   if (mistake !== undefined) throw new TypeError(`remoteReceivers.find: ${mistake}`)
   return found.ok ? receiverOf(context, url, found.payment) : found
 }
@@ -120,7 +120,7 @@ function mistakeInReason(reason: string): string | undefined {
 }
 
 /** What is wrong with an answer from plain JavaScript, if it could end a payment for a reason that is none. */
-function mistakeIn(payment: RemoteIncomingPayment): string | undefined {
+function mistakeInPayment(payment: RemoteIncomingPayment): string | undefined {
   const { isCompleted, incomingAmount, receivedAmount, expiresAt } = payment
   if (typeof isCompleted !== 'boolean') return 'isCompleted must be true or false'
   if (expiresAt !== undefined && !Number.isFinite(expiresAt)) return 'expiresAt must be a number'
