@@ -321,6 +321,10 @@ describe('a rail that never answers', () => {
     }
     await payRemotely(world)
     expect(recorded).toBe(2)
+    expect(faultsOf(world)).toEqual([])
+    expect(world.wallet.events).toContainEqual(
+      expect.objectContaining({ type: 'payment_stalled', reason: 'the payment method did not answer' }),
+    )
     world.method = {
       ...world.method,
       deliver: async () => ({ outcome: 'ended', progress: progress(2n, 2n), reason: 'found out' }),
