@@ -1,7 +1,7 @@
 import type { VerifiedSignature } from '../http-signatures/verify-signature.ts'
 import { inOrderOfTime, toHex, toUtf8 } from '../protocol/identifiers.ts'
 import { decide } from '../records/decide.ts'
-import type { ReplayClaim, ReplayClaims } from '../records/decide-once.ts'
+import type { ReplayClaimChange, ReplayClaims } from '../records/decide-once.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
 import type { ClientKey } from './client-key.ts'
 import type { Exchange } from './exchange.ts'
@@ -18,9 +18,9 @@ export async function claimsOf(
   // does nothing new. @spec T-37
   const dueAt = singleUse && exchange.isCharged ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
   // Maps by id, because two signatures may use the same nonce, and a commit may name each record only once.
-  const bases = new Map<string, ReplayClaim>()
-  const nonces = new Map<string, ReplayClaim>()
-  const claim = async (claims: Map<string, ReplayClaim>, used: string, timePrefix = ''): Promise<void> => {
+  const bases = new Map<string, ReplayClaimChange>()
+  const nonces = new Map<string, ReplayClaimChange>()
+  const claim = async (claims: Map<string, ReplayClaimChange>, used: string, timePrefix = ''): Promise<void> => {
     const id = timePrefix + toHex(await cryptography.sha256(toUtf8(used)))
     claims.set(id, { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt })
   }

@@ -10,7 +10,7 @@ import type { FrozenAmounts } from '../protocol/quote.ts'
 import { type SignedRequest, signedRequestIdOf } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
 import { asCommitted } from '../records/as-committed.ts'
-import type { Effect, ReplayClaim, SingleUse } from '../records/decide-once.ts'
+import type { Effect, ReplayClaimChange, SingleUse } from '../records/decide-once.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { type ChargedGrant, chargeGrant } from './charge-grant.ts'
 import { leaseEnd } from './lease.ts'
@@ -102,7 +102,7 @@ export async function planPayment(
  * carried out in the meantime.
  * @spec SIG-26
  */
-function isSpentClaim({ value }: ReplayClaim, now: number): boolean {
+function isSpentClaim({ value }: ReplayClaimChange, now: number): boolean {
   return value.expiresAt <= now
 }
 

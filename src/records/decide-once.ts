@@ -9,17 +9,17 @@ import { readRecord } from './read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS, IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
 
 /**
- * A claim on a signature or nonce: a record with an id derived from it, inserted in the commit of the request's effect.
- * If that insert conflicts, the request is a replay.
+ * The change that claims a signature or nonce: it inserts a record with an id derived from that, in the commit of the
+ * request's effect. If that insert conflicts, the request is a replay.
  * @spec SIG-26
  */
-export type ReplayClaim = Extract<Change, { readonly action: 'insert'; readonly kind: 'replay-claim' }>
+export type ReplayClaimChange = Extract<Change, { readonly action: 'insert'; readonly kind: 'replay-claim' }>
 
 /** The claims on the signatures of a request. */
 export interface ReplayClaims {
-  readonly claims: readonly ReplayClaim[]
+  readonly claims: readonly ReplayClaimChange[]
   /** Those of the claims that are made for a `nonce`. */
-  readonly nonceClaims: readonly ReplayClaim[]
+  readonly nonceClaims: readonly ReplayClaimChange[]
 }
 
 /** What a request uses up: its signatures, and the `Idempotency-Key` that it names. */
