@@ -130,8 +130,8 @@ async function postponeAll(context: Context, records: readonly Due[]): Promise<n
 }
 
 /**
- * Takes the lease of a payment and moves it on, unless another worker was faster. For a rail payment this resolves once
- * the lease is taken, and the payment holds its place from the start; for any other at the latest once the ledger takes too
+ * Claims a payment and moves it on, unless another worker was faster. For a rail payment this resolves once it is
+ * claimed, and the payment holds its place from the start; for any other at the latest once the ledger takes too
  * long. A payment that is `begun` was never interrupted, so the host is not told that it was resumed.
  */
 async function takeUp(
@@ -141,20 +141,20 @@ async function takeUp(
   record: StoredRecord<'outgoing-payment'>,
   how: 'begun' | 'resumed' = 'resumed',
 ): Promise<TakenUp> {
-  const leasing = takeLease(context, claim, record, how)
+  const claiming = claimPayment(context, claim, record, how)
   const { noting, lastAsked } = noteAsked(context, record.value)
-  const work = leasing.then(
-    async (leased) => typeof leased === 'object' && advancePayment(noting, leased, { tells: 'later' }),
+  const work = claiming.then(
+    async (claimed) => typeof claimed === 'object' && advancePayment(noting, claimed, { tells: 'later' }),
   )
   if (isForRail(record)) {
     context.deliveries.follow(record.value, work)
     context.ongoing.keep(work)
   } else await waits.wait(lastAsked, work)
-  const leased = await leasing
-  return typeof leased === 'object' ? 'taken' : leased
+  const claimed = await claiming
+  return typeof claimed === 'object' ? 'taken' : claimed
 }
 
-async function takeLease(
+async function claimPayment(
   context: Context,
   claim: Claim,
   record: StoredRecord<'outgoing-payment'>,
