@@ -28,20 +28,12 @@ export async function finishPayment(context: Context, record: StoredRecord<'outg
 
 /** Tells the ledger how a payment ends; asking again is the same call. Never rejects. */
 export async function askEnd(context: Context, payment: OutgoingPayment, decision: Decision): Promise<LedgerOutcome> {
-  return askLedger(context, decision.action, payment.id, () => tellLedger(context, payment, decision))
-}
-
-async function tellLedger(
-  context: Context,
-  payment: OutgoingPayment,
-  decision: Decision,
-): ReturnType<Context['ledger']['release']> {
-  if (decision.action === 'release') return context.ledger.release({ id: payment.id })
-  return context.ledger.settle({
-    id: payment.id,
-    amount: amountOf(payment.debitAmount, decision.amount),
-    fee: amountOf(payment.fee, decision.fee),
-  })
+  const { id, debitAmount, fee } = payment
+  return askLedger(context, decision.action, id, () =>
+    decision.action === 'release'
+      ? context.ledger.release({ id })
+      : context.ledger.settle({ id, amount: amountOf(debitAmount, decision.amount), fee: amountOf(fee, decision.fee) }),
+  )
 }
 
 /**
