@@ -188,7 +188,7 @@ function quoteInWords({ access }: ConsentAccess): RightInWords {
  * every wallet address of the wallet.
  * @spec RS-5
  */
-export function rightInWords(right: ConsentAccess, isAlone = true): RightInWords {
+export function rightInWords(right: ConsentAccess, isAlone: boolean): RightInWords {
   const { access } = right
   switch (access.type) {
     case 'outgoing-payment':

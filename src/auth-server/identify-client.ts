@@ -44,7 +44,7 @@ async function holderOfAddress(
   candidates: readonly SignatureCandidate[],
 ): Promise<KeyHolder> {
   const { context } = exchange
-  const client = canonicalWalletAddress(text, { loopbackHttp: context.policies.loopbackHttp })
+  const client = canonicalWalletAddress(text, context.policies)
   if (client === undefined) throw unknownClient('client is not a wallet address')
   const keyIds = candidates.map(({ keyId }) => keyId)
   const keySet = await clientKeySet(context, client, keyIds)

@@ -154,7 +154,7 @@ const MEASURED_UNITS = 1000n
  * rail measured its rate one unit lower next time. `undefined` if there is none.
  * @spec QUO-4
  */
-export function minimumSend(price: ExactPrice, { sent, received }: RailRate = ONE_TO_ONE): bigint | undefined {
+export function minimumSend(price: ExactPrice, { sent, received }: RailRate): bigint | undefined {
   const isExact = sent === received
   const least = isExact ? ONE_TO_ONE : { sent: sent * (MEASURED_UNITS + 1n), received: received * MEASURED_UNITS }
   return priceFixedReceive(leavingFor(1n, least), price)?.debit

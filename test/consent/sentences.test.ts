@@ -5,7 +5,7 @@ import type { Access, Action } from '../../src/protocol/access.ts'
 import { ALICE, CONSENT } from './fake-interactions.ts'
 
 function outgoing(actions: readonly Action[], limits: Omit<ConsentAccess, 'access'> = {}) {
-  return rightInWords({ access: { type: 'outgoing-payment', actions, identifier: ALICE }, ...limits })
+  return rightInWords({ access: { type: 'outgoing-payment', actions, identifier: ALICE }, ...limits }, true)
 }
 
 function detailsOf(limits: Omit<ConsentAccess, 'access'>): Readonly<Record<string, string>> {
@@ -201,7 +201,7 @@ describe('every action', () => {
   it.each(single.map((access) => [`${access.type} ${access.actions[0]}`, access] as const))(
     '%s has a sentence of its own',
     (_, access) => {
-      expect(rightInWords({ access }).sentences).toHaveLength(1)
+      expect(rightInWords({ access }, true).sentences).toHaveLength(1)
     },
   )
 
@@ -243,7 +243,7 @@ describe('every action', () => {
   })
 
   it('RS-5 says where a right without a wallet address holds', () => {
-    expect(rightInWords({ access: { type: 'incoming-payment', actions: ['create'] } }).sentences[0]).toContain(
+    expect(rightInWords({ access: { type: 'incoming-payment', actions: ['create'] } }, true).sentences[0]).toContain(
       'any account of this wallet',
     )
   })

@@ -237,11 +237,14 @@ describe('the conversion between scales', () => {
 
 describe('minimum send', () => {
   it('QUO-4 is the smallest debit of which anything arrives', () => {
-    expect(minimumSend(free)).toBe(1n)
-    expect(minimumSend({ ...free, to: { assetCode: 'JPY', assetScale: 0 } })).toBe(100n)
-    expect(minimumSend({ ...free, fixed: 5n, basisPoints: 5000 })).toBe(12n)
+    expect(minimumSend(free, ONE_TO_ONE)).toBe(1n)
+    expect(minimumSend({ ...free, to: { assetCode: 'JPY', assetScale: 0 } }, ONE_TO_ONE)).toBe(100n)
+    expect(minimumSend({ ...free, fixed: 5n, basisPoints: 5000 }, ONE_TO_ONE)).toBe(12n)
     expect(
-      minimumSend({ ...free, from: { assetCode: 'XRP', assetScale: 40 }, to: { assetCode: 'JPY', assetScale: 0 } }),
+      minimumSend(
+        { ...free, from: { assetCode: 'XRP', assetScale: 40 }, to: { assetCode: 'JPY', assetScale: 0 } },
+        ONE_TO_ONE,
+      ),
     ).toBeUndefined()
   })
 })
