@@ -1,7 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { Price, PriceRequest } from '../ports/pricing.ts'
 import type { Asset } from '../protocol/amount.ts'
-import { type AssetExchange, type ExactPrice, parseRate } from '../protocol/price.ts'
+import { type AssetExchange, type ExactPrice, MAX_RATE_LENGTH, parseRate } from '../protocol/price.ts'
 import { shownValue } from '../protocol/shown-value.ts'
 import { answerInTime } from './answer-deadline.ts'
 
@@ -48,7 +48,7 @@ export async function askRate(
   const rate = typeof given.rate === 'string' ? parseRate(given.rate) : undefined
   if (rate === undefined)
     throw new TypeError(
-      `Pricing.price gave the rate ${shownValue(given.rate)}, not a positive decimal as a string, from ${nameOf(from)} to ${nameOf(to)}`,
+      `Pricing.price gave the rate ${shownValue(given.rate)}, not a string with a decimal above zero, of at most ${MAX_RATE_LENGTH} characters and without an exponent, from ${nameOf(from)} to ${nameOf(to)}`,
     )
   return { from, to, rate, given }
 }

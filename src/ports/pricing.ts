@@ -2,8 +2,9 @@ import type { Asset } from '../protocol/amount.ts'
 
 /**
  * What a payment costs. `rate`: major units of the receiver's asset per major unit of the payer's, an exact decimal such as
- * `0.92`. `fee`: `basisPoints` of the debit, rounded up, plus `fixed` in the payer's smallest units; both none by default.
- * When a fee is charged, any other member is a fault, so that no fee is lost to a misspelling.
+ * `0.92`, above zero, in at most 40 characters and without an exponent. `fee`: `basisPoints` of the debit, rounded up, plus
+ * `fixed` in the payer's smallest units; both none by default. When a fee is charged, any other member is a fault, so that no
+ * fee is lost to a misspelling.
  */
 export interface Price {
   readonly rate: string

@@ -21,7 +21,8 @@ export interface ExactPrice extends AssetExchange {
   readonly fixed: bigint
 }
 
-const MAX_RATE_LENGTH = 40
+/** The longest text of a rate, in characters. */
+export const MAX_RATE_LENGTH = 40
 const DECIMAL = /^\d+(?:\.(\d+))?$/
 
 /**

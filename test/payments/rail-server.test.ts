@@ -90,7 +90,7 @@ describe('what a rail brings in another asset', () => {
     expect(await none.rail.exchange(eur(100n), usdAmount(0n), BOB)).toBeUndefined()
     const wrong = await railWorld({ pricing: { price: async () => ({ rate: 'many' }) } })
     await expect(wrong.rail.exchange(eur(100n), usdAmount(0n), BOB)).rejects.toThrow(
-      'not a positive decimal as a string',
+      'not a string with a decimal above zero',
     )
     const failing = await railWorld({ pricing: { price: () => Promise.reject(new Error('no market')) } })
     await expect(failing.rail.exchange(eur(100n), usdAmount(0n), BOB)).rejects.toThrow('the pricing failed')

@@ -218,7 +218,7 @@ describe('when the wallet itself fails', () => {
         type: 'fault',
         operation: 'create-quote',
         message:
-          'Pricing.price gave the rate "a secret, and no rate", not a positive decimal as a string, from USD of scale 2 to USD of scale 2',
+          'Pricing.price gave the rate "a secret, and no rate", not a string with a decimal above zero, of at most 40 characters and without an exponent, from USD of scale 2 to USD of scale 2',
       }),
     )
   })

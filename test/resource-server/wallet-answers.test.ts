@@ -232,6 +232,21 @@ describe('prices', () => {
     )
   })
 
+  it.each([
+    ['"1.5e-7"', '1.5e-7'], // what `String` makes of a small number
+    [`"0.${'3'.repeat(39)}"`, `0.${'3'.repeat(39)}`], // a division in a database
+    ['0.92', JSON.parse('0.92')],
+  ])('QUO-8 have a rate in plain digits, and not too many: the fault of %s says so', async (shown, rate) => {
+    const { wallet, spending, incoming } = await shop({ overrides: { pricing: { price: async () => ({ rate }) } } })
+    await expectRefusal(wallet, [500, 'internal_error', 'internal server error'], () =>
+      askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('100') }),
+    )
+    const message = expect.stringContaining(
+      `Pricing.price gave the rate ${shown}, not a string with a decimal above zero, of at most 40 characters and without an exponent, from`,
+    )
+    expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'fault', message }))
+  })
+
   const UNKNOWN = 'which is not a member of'
   it.each<readonly [string, object]>([
     [`fees, ${UNKNOWN} a price`, { rate: '1', fees: { basisPoints: 50 } }],
