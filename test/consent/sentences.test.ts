@@ -239,7 +239,7 @@ describe('every action', () => {
   ] as const)('INT-11 says of %s %s just what it allows', (type, action, title, sentence) => {
     const access: Access =
       type === 'quote' ? { type, actions: [action] } : { type, actions: [action], identifier: ALICE }
-    expect(rightInWords({ access })).toMatchObject({ title, sentences: [sentence] })
+    expect(rightInWords({ access }, true)).toMatchObject({ title, sentences: [sentence] })
   })
 
   it('RS-5 says where a right without a wallet address holds', () => {
