@@ -202,6 +202,47 @@ describe('a delivery', () => {
     expect(Math.min(...path.lives.slice(8))).toBeGreaterThanOrEqual(15_000)
   })
 
+  it('has ended, and does not only wait, where its receiver closes it when its time is over', async () => {
+    const frames = [{ type: 'connection-close', errorCode: 1, errorMessage: '' }] as const
+    const { receiver, path, clock, order } = await senderScene({
+      receiver: { refuse: () => ({ code: 'F99', frames }) },
+    })
+    let left = 0
+    const send: typeof path.send = async (request) => {
+      // Now the payment is recorded again, while the packets are in the air.
+      if (++left === 3) clock.advance(5_000)
+      await turns(500)
+      return path.send(request)
+    }
+    const world = senderWorld({ ...{ details: receiver.details, send, clock }, peer: { maxPacketAmount: 100n } })
+    const result = await world.deliver(order(300n, 300n, { sendUntil: clock.now() + 1_000 }))
+    expect(result).toMatchObject({ outcome: 'ended', reason: 'closed_by_receiver', progress: NOTHING })
+  })
+
+  it('T-31 T-51 keeps what became of packets while a record was being written', async () => {
+    const { clock, receiver, path, order } = await senderScene({ mishaps: [undefined, 'request lost'] })
+    let answer = (): void => {}
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    let left = 0
+    const send: typeof path.send = async (request) => {
+      if (++left === 2) clock.advance(5_000)
+      await answered
+      return path.send(request)
+    }
+    // The second record says, after five seconds, that somebody is alive. What is in the air comes back meanwhile.
+    const keep = async (index: number): Promise<void> => {
+      if (index !== 1) return
+      answer()
+      await turns(500)
+    }
+    const world = senderWorld({ ...{ details: receiver.details, send, clock, keep }, peer: { maxPacketAmount: 10n } })
+    expect(await world.deliver(order(20n, 20n))).toEqual({ outcome: 'later', reason: 'in_flight' })
+    expect(receiver.total()).toBe(10n)
+    expect(world.progress()).toMatchObject({ sent: 10n, received: 10n, inFlight: { sent: 10n, received: 10n } })
+  })
+
   it('records that what waited too long for its record has not left, before it plans anew', async () => {
     const { clock, receiver, path, order } = await senderScene()
     const keep = async (index: number): Promise<void> => {
@@ -291,6 +332,24 @@ describe('a delivery', () => {
     const result = await world.deliver(order(1000n, 1000n, { isOver: true }))
     expect(result).toMatchObject({ outcome: 'ended', progress: { ...NOTHING, inFlight: NOTHING } })
     expect(amounts()).toEqual([])
+  })
+
+  it('sends up to the last millisecond of its time', async () => {
+    for (const left of [1, 0]) {
+      const { world, order, amounts, clock } = await senderScene()
+      const result = await world.deliver(order(1000n, 1000n, { sendUntil: clock.now() + left }))
+      expect(result).toMatchObject(left === 1 ? delivered(1000n, 1000n) : { outcome: 'later', reason: 'out_of_time' })
+      expect(amounts()).toEqual(left === 1 ? [1000n] : [])
+    }
+  })
+
+  it('is not ended by refusals between which packets come through', async () => {
+    const final: Mishap = 'payment forgotten'
+    const { world, order } = await senderScene({
+      mishaps: [final, final, final, undefined, final],
+      peer: { maxPacketAmount: 100n },
+    })
+    expect(await world.deliver(order(200n, 200n))).toMatchObject(delivered(200n, 200n))
   })
 
   it('sends nothing new once its time is over, not even what was planned before', async () => {

@@ -69,6 +69,8 @@ describe('a peer that brings a packet over HTTP', () => {
     [415, 'another media type', { 'content-type': 'application/json' }],
     [415, 'two media types', { 'content-type': [OCTETS, OCTETS] }],
     [415, 'an encoding', { 'content-encoding': 'gzip' }],
+    [415, 'an encoding that is not known', { 'content-encoding': 'br' }],
+    [415, 'an encoding besides one that is none', { 'content-encoding': ['identity', 'gzip'] }],
   ])('gets %i where it shows %s', async (status, _what, headers) => {
     const world = receiverWorld()
     const response = await ask(world, peerRequest(await packetIn(world), headers))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decodeIlpPacket } from '../../adapters/ilp/packet.ts'
 import { arrivingFor, minimumSend, type RailRate } from '../../src/protocol/price.ts'
+import { turns } from '../support/turns.ts'
 import type { Hop, Mishap } from './sender-path.ts'
 import { inHttp, reject } from './sender-receiver.ts'
 import { type SceneTerms, senderScene } from './sender-scene.ts'
@@ -144,6 +145,31 @@ describe('a quote', () => {
     const { quote, milliseconds } = await quoted(terms)
     expect(quote).toMatchObject({ ok: false, reason: 'unreachable', detail })
     expect(milliseconds).toBeLessThanOrEqual(2_500)
+  })
+
+  it('is refused within its time also where only the second test gets no answer', async () => {
+    const { receiver, clock } = await senderScene()
+    let count = 0
+    const send = async () => {
+      if (++count > 1) return new Promise<never>(() => {})
+      await clock.sleep(2_000)
+      return inHttp(reject('T00'))
+    }
+    const started = clock.now()
+    let refusedAt: number | undefined
+    const quoting = senderWorld({ details: receiver.details, send, clock })
+      .quote(EUR, EUR)
+      .finally(() => {
+        refusedAt = clock.now()
+      })
+    while (count < 2) await turns(1)
+    clock.advance(started + 2_499 - clock.now())
+    await turns(20)
+    expect(refusedAt).toBeUndefined()
+    clock.advance(1)
+    await turns(20)
+    expect(refusedAt).toBe(started + 2_500)
+    expect(await quoting).toMatchObject({ ok: false, reason: 'unreachable' })
   })
 
   it('is refused with the third test whose refusal is final', async () => {

@@ -38,6 +38,18 @@ describe('a receiver that says that more has arrived than can', () => {
     expect(taken.total()).toBe(1000n)
   })
 
+  it('T-26 is kept within what an amount holds', async () => {
+    const most = 2n ** 64n - 1n
+    const { world, order } = await senderScene({
+      ...{ isIdempotent: true, hops: EXCHANGE },
+      receiver: { says: () => most },
+      peer: { maxPacketAmount: 100n, limits: { sending: 400n } },
+    })
+    expect(await world.deliver(order(1000n, 910n))).toMatchObject({ outcome: 'later' })
+    expect(world.progress()).toMatchObject({ received: most, inFlight: NOTHING })
+    expect(world.records.every(({ received }) => received <= most)).toBe(true)
+  })
+
   it('T-47 is not believed where what leaves is one to one and it takes no more either', async () => {
     const refuse = () => (taken.total() >= 800n ? { code: 'F99' } : undefined)
     const {
@@ -98,6 +110,18 @@ describe('a receiver that says that more has arrived, of tests and of money alik
     expect(result).toMatchObject({ outcome: 'ended', progress: { sent: receiver.total(), inFlight: NOTHING } })
   })
 
+  it.each([
+    ['lacks a little more than a quarter of the rate, has not', 'ended', 79_000n],
+    ['lacks a little less, has', 'delivered', 81_000n],
+  ] as const)('T-47 and takes no more when by its word it has all, and %s', async (_, outcome, total) => {
+    const { world, delivery, receiver, lie } = await twice(1000n, (taken) => taken >= total)
+    await world.deliver(delivery)
+    lie()
+    const result = await world.finish(delivery)
+    expect(result).toMatchObject({ outcome, progress: { sent: total, inFlight: NOTHING } })
+    expect(receiver.total()).toBe(total)
+  })
+
   /** One that says so from `lie` on, once there is room for more than a little. */
   async function twice(maxPacketAmount?: bigint, isClosed: (total: bigint) => boolean = () => false) {
     let [times, settled] = [1n, 0n]
@@ -137,6 +161,19 @@ describe('a receiver that says that nothing has arrived', () => {
     const result = await world.deliver(order(10_000n, 10_000n))
     expect(result).toMatchObject({ outcome: 'delivered', progress: { sent: 10_000n } })
     expect(receiver.total()).toBe(10_000n)
+  })
+})
+
+describe('a receiver that says that nothing arrives', () => {
+  it('T-47 of all that is left ends the payment soon, as one does that takes no more', async () => {
+    const scene = await senderScene({
+      receiver: { refuse: () => (scene.receiver.total() >= 920n ? { code: 'F99', says: 0n } : undefined) },
+      hops: EXCHANGE,
+      peer: { maxPacketAmount: 1_000n },
+    })
+    const result = await scene.world.deliver(scene.order(1030n, 928n, FIXED_RECEIVE))
+    expect(result).toMatchObject({ outcome: 'ended', reason: 'rate_too_low', progress: { sent: 1_000n } })
+    expect(scene.amounts().length).toBeLessThan(12)
   })
 })
 
@@ -217,11 +254,23 @@ describe('a peer that can be asked again', () => {
 
   const garbled = (times: number) => [undefined, ...Array.from({ length: times }, (): Mishap => 'words garbled')]
 
-  it.each([
+  const lost = (times: number): readonly (Mishap | undefined)[] => [
+    ...[undefined, ...Array.from({ length: times }, (): Mishap => 'reply lost')],
+    'words garbled',
+  ]
+
+  it.each<readonly [string, boolean, readonly (Mishap | undefined)[], bigint, readonly bigint[]]>([
     ['once is asked for it again', true, garbled(1), 990n, [1010n, 990n, 990n]],
     ['five times is asked until it is heard', true, garbled(5), 990n, [1010n, 990n, 990n, 990n, 990n, 990n, 990n]],
+    [
+      'after seven lost replies is asked for it again',
+      true,
+      lost(7),
+      990n,
+      [1010n, ...Array.from({ length: 9 }, () => 990n)],
+    ],
     ['counts with the least where it cannot be asked again', false, garbled(1), 1010n, [1010n, 990n, 20n]],
-  ] as const)('whose word of what arrived is garbled %s', async (_, isIdempotent, mishaps, sent, leaving) => {
+  ])('whose word of what arrived is garbled %s', async (_, isIdempotent, mishaps, sent, leaving) => {
     const { world, order, amounts, receiver } = await senderScene({ isIdempotent, hops: EXCHANGE, mishaps })
     expect(await world.deliver(order(1010n, 910n, FIXED_RECEIVE))).toMatchObject(delivered(sent, 910n))
     expect(amounts()).toEqual(leaving)
@@ -293,6 +342,32 @@ describe('a peer that can be asked again', () => {
       expect(await world.finish(order(1010n, 910n, FIXED_RECEIVE))).toMatchObject(delivered(990n, 910n))
       expect(receiver.taken.size).toBe(1)
     }
+  })
+})
+
+describe('a peer that shows to one payment what the receiver answered to another', () => {
+  it('T-51 does not make its sender pay again what the receiver has taken', async () => {
+    const { receiver, path, order, clock } = await senderScene({
+      isIdempotent: true,
+      receiver: { refuse: () => (path.sent.length === 1 ? { code: 'F99' } : undefined) },
+    })
+    const answers: Awaited<ReturnType<typeof path.send>>[] = []
+    const send: typeof path.send = async (request) => {
+      const [refusal] = answers
+      answers.push(await path.send(request))
+      // Whether the second came through is not known, and it is asked about with the third.
+      if (answers.length === 2) throw new Error('the connection broke')
+      return (answers.length === 3 ? refusal : answers.at(-1)) ?? { status: 503, bytes: new Uint8Array() }
+    }
+    const settings = { details: receiver.details, send, clock, peer: { isIdempotent: true } }
+    // The ids begin alike.
+    const [first, second] = ['0123456789abcdef0123456789abcdef', '0123456780abcdef0123456789abcdef']
+    await senderWorld(settings).deliver(order(1000n, 1000n, { id: first }), 4)
+    expect(receiver.total()).toBe(0n)
+    const result = await senderWorld(settings).finish(order(1000n, 1000n, { id: second }))
+    expect(result).toMatchObject(delivered(1000n, 1000n))
+    expect(answers).toHaveLength(4)
+    expect(receiver.total()).toBe(1000n)
   })
 })
 

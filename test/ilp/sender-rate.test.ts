@@ -135,6 +135,19 @@ describe('a payment that is to deliver an amount, over an exchange', () => {
     expect(amounts()).toEqual([1010n, 990n])
   })
 
+  it('goes on where rounding leaves nothing of what is worth less than a unit, and its receiver takes that', async () => {
+    // In the middle is an asset of which there are few units: a whole unit of the receiver would arrive but for those.
+    const hops = [{ denominator: 10n }, { numerator: 11n, denominator: 100n }]
+    const terms = { hops, receiver: { isCareless: true }, peer: { maxPacketAmount: 10_000n } }
+    const { world, order, receiver, amounts } = await scene(terms)
+    const result = await world.deliver(order(10_193n, 111n, FIXED_RECEIVE))
+    expect(result).toMatchObject({ outcome: 'delivered', progress: { received: 111n, inFlight: NOTHING } })
+    // The first asks; the next two leave together.
+    expect(amounts()).toHaveLength(4)
+    expect(amounts()).toEqual(expect.arrayContaining([10_000n, 91n, 102n]))
+    expect(receiver.total()).toBe(111n)
+  })
+
   it('goes by the rate of the price where no more arrives of what it asks with than has to', async () => {
     const { world, order, amounts } = await senderScene({ hops: [{ numerator: 9n, denominator: 10n }] })
     expect(await world.deliver(order(1000n, 900n, FIXED_RECEIVE))).toMatchObject({ outcome: 'delivered' })
@@ -253,6 +266,22 @@ describe('a payment that is to deliver an amount, over an exchange', () => {
       expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered' })
       expect(receiver.total()).toBe(WANTED)
     }
+  })
+
+  it('T-47 sends no more than it takes where the rate falls while nobody is there, to a receiver that would take more', async () => {
+    const hop = { numerator: 10_871n, denominator: 1_000_000n }
+    const silent: Mishap = 'reply silent'
+    let settled = 0n
+    const { world, delivery, receiver } = await scene({
+      ...{ hops: [hop], receiver: {}, mishaps: [undefined, silent, silent] },
+      peer: { maxPacketAmount: 200_000n, limits: { sending: 400_000n }, settled: () => settled },
+    })
+    expect(await world.deliver(delivery)).toMatchObject({ outcome: 'later' })
+    hop.numerator = 10_800n
+    settled = -1_000_000n
+    expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered' })
+    expect(receiver.total()).toBeGreaterThanOrEqual(WANTED)
+    expect(receiver.total()).toBeLessThanOrEqual(WANTED + 1n)
   })
 
   it('counts all that arrives also where it has asked with a small part of it, and rounding hides more of that', async () => {
