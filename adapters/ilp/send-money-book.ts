@@ -76,7 +76,7 @@ export function openBook({ packets, ...start }: SendState, quotedRate: RailRate)
     settle(packet, word, counted) {
       drop(packet)
       sent += packet.amount
-      said = smaller(said + word, MAX_AMOUNT_VALUE)
+      said += word
       received = smaller(received + counted, MAX_AMOUNT_VALUE)
     },
     mostArrived({ amount }) {
