@@ -49,15 +49,16 @@ export function toNodeListener(
   const handleInBatch = async (
     request: IncomingMessage,
     response: ServerResponse,
-    from: () => string | undefined,
+    takeSource: () => string | undefined,
   ): Promise<void> => {
-    const address = from()
+    const address = takeSource()
+    // A request with a body waits for that anyway, and gets into step at its first read.
     if (!hasBody(request)) await nextBatch()
     return handleRequest(request, response, request.url ?? '/', address)
   }
   return async (request, response) => {
-    const from = readNow(() => source?.(request))
+    const takeSource = readNow(() => source?.(request))
     if (next !== undefined && !(await owns(request))) return next(request, response)
-    handleInBatch(request, response, from).catch((error: Error) => response.destroy(error))
+    handleInBatch(request, response, takeSource).catch((error: Error) => response.destroy(error))
   }
 }

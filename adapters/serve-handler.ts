@@ -34,10 +34,10 @@ export function serveHandler<Peer extends readonly unknown[]>(
   const { next, source } = options
   const nextBatch = createBatches()
   return async (request, ...peer) => {
-    const from = readNow(() => source?.(request, ...peer))
+    const takeSource = readNow(() => source?.(request, ...peer))
     if (next !== undefined && !(await openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)))
       return next(request)
-    const address = from()
+    const address = takeSource()
     if (request.body === null) await nextBatch()
     return openPayments.fetch(request, { source: address })
   }

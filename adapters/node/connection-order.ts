@@ -18,17 +18,17 @@ const MOST_AHEAD = 8
  * take, and a waiting request has no answer yet.
  * @spec T-36
  */
-export function createConnectionOrder(): (socket: Socket, response: ServerResponse, isRead: boolean) => Promise<void> {
+export function createConnectionOrder(): (socket: Socket, response: ServerResponse, isSafe: boolean) => Promise<void> {
   /** By connection: how many reads are carried out before their turn, and how many requests wait. */
   const counts = new WeakMap<Socket, { ahead: number; waiting: number }>()
   // Node resumes reading by itself if a body has come only in part.
   function stop(this: Socket): void {
     this.pause()
   }
-  return async (socket, response, isRead) => {
+  return async (socket, response, isSafe) => {
     const count = counts.get(socket) ?? { ahead: 0, waiting: 0 }
     counts.set(socket, count)
-    if (isRead && count.ahead < MOST_AHEAD) {
+    if (isSafe && count.ahead < MOST_AHEAD) {
       count.ahead++
       response.once('socket', () => count.ahead--)
       return

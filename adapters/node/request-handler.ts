@@ -26,9 +26,9 @@ export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handl
       return sendAnswer(request, response, { status: 431, headers }, false)
     }
     if (request.httpVersionMajor === 1) {
-      const isRead = SAFE_METHODS.includes(request.method ?? '')
-      if (isQueued(request, response)) await untilEarlierAreAnswered(request.socket, response, isRead)
-      if (!isRead && (response.writableEnded || request.socket.destroyed || request.socket.writableEnded)) return
+      const isSafe = SAFE_METHODS.includes(request.method ?? '')
+      if (isQueued(request, response)) await untilEarlierAreAnswered(request.socket, response, isSafe)
+      if (!isSafe && (response.writableEnded || request.socket.destroyed || request.socket.writableEnded)) return
     }
     // Whether every byte of the body has come, which Node reports only later.
     let isWhole = false

@@ -79,7 +79,7 @@ function readSignatureHeaders(
 export interface VerifiedSignature<Found> {
   readonly candidate: SignatureCandidate
   readonly base: string
-  readonly found: Found
+  readonly signer: Found
 }
 
 /**
@@ -107,7 +107,7 @@ export async function verifySignatures<Found extends { readonly key: PublicKey }
     }
     if (found?.key.kid !== candidate.keyId) continue
     const base = await findSignedBase(candidate, publicKeyBytes(found.key), cryptography)
-    if (base !== undefined) verified.push({ candidate, base, found })
+    if (base !== undefined) verified.push({ candidate, base, signer: found })
     else reason = 'signature does not verify'
   }
   const [first, ...others] = verified

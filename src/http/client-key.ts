@@ -76,7 +76,7 @@ export function because({ detail }: Extract<AskedKeySet, { readonly ok: false }>
 /**
  * The current key set of a client, in which one of these keys is looked for: read from the wallet's directory if it lives
  * here, otherwise fetched; fetched again only if it has none of them. Throws "rate limited" if the source of the request
- * has caused too many fetches.
+ * has caused too many fetches. `isHolder`: a grant or token is bound to the client already (see `KeyAsker`).
  * @spec KEY-6 @spec T-5
  */
 export async function clientKeySet(

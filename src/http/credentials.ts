@@ -56,7 +56,7 @@ export interface RecordCaller<K extends RecordKind> extends TokenCaller {
 
 /** Steps 3 and 4 for the resource server: token, then signature with a key of the token's client. @spec RS-1 */
 export async function identifyToken(exchange: Exchange): Promise<TokenCaller> {
-  return callerAmong(exchange, await exchange.context.storage.get([await keyOfToken(exchange)]))
+  return proveCaller(exchange, await exchange.context.storage.get([await keyOfToken(exchange)]))
 }
 
 /** The same if the path names a record of this kind by its id: token and record are read in one round trip. */
@@ -69,7 +69,7 @@ export async function identifyTokenAndRecord<K extends RecordKind>(
   const token = await keyOfToken(exchange)
   const found = await context.storage.get(isIdentifier(id) ? [token, { kind, id }] : [token])
   const [record] = recordsOfKind(found, kind)
-  return { ...(await callerAmong(exchange, found)), record }
+  return { ...(await proveCaller(exchange, found)), record }
 }
 
 async function keyOfToken(exchange: Exchange): Promise<Key> {
@@ -78,8 +78,8 @@ async function keyOfToken(exchange: Exchange): Promise<Key> {
   return { kind: 'access-token', id: await tokenIdOf(exchange.context.secrets, value) }
 }
 
-/** The caller whose token is among the records that were found. */
-async function callerAmong(exchange: Exchange, found: readonly (StoredRecord | undefined)[]): Promise<TokenCaller> {
+/** The caller whose token is among these records: checks it, then proves its signature. */
+async function proveCaller(exchange: Exchange, found: readonly (StoredRecord | undefined)[]): Promise<TokenCaller> {
   const { context } = exchange
   const [presented] = recordsOfKind(found, 'access-token')
   if (presented === undefined || !isUsableToken(presented.value, context.clock.now())) throw invalidToken()
@@ -130,13 +130,13 @@ function targetUris(exchange: Exchange): readonly string[] {
 export async function proveTokenHolder(
   exchange: Exchange,
   candidates: readonly SignatureCandidate[],
-  read: StoredRecord<'access-token'>,
+  presented: StoredRecord<'access-token'>,
   unknownKey: RefuseUnknownKey,
 ): Promise<TokenCaller> {
-  const { value: token } = read
+  const { value: token } = presented
   const { proof, written } = await proveGrantHolder(exchange, candidates, token, unknownKey)
   // The grant may have a newer token by now than the one presented.
-  return { token, presented: written?.value.id === token.id ? written : read, proof }
+  return { token, presented: written?.value.id === token.id ? written : presented, proof }
 }
 
 const BOUND_TO_ANOTHER = 'the grant is bound to another key'
@@ -175,26 +175,26 @@ export async function proveSignature(
 ): Promise<Proof> {
   const { context } = exchange
   // Each once: several signatures of a request may name the same key.
-  const found = new Map<string, Promise<FoundKey>>()
-  const findKey = async (keyId: string): Promise<ClientKey | undefined> => {
-    const finding = found.get(keyId) ?? findClientKey(context, holder, keyId)
-    found.set(keyId, finding)
+  const findings = new Map<string, Promise<FoundKey>>()
+  const findSigner = async (keyId: string): Promise<ClientKey | undefined> => {
+    const finding = findings.get(keyId) ?? findClientKey(context, holder, keyId)
+    findings.set(keyId, finding)
     const key = await finding
     return typeof key === 'string' ? undefined : key
   }
-  const result = await verifySignatures(candidates, findKey, context.cryptography)
+  const result = await verifySignatures(candidates, findSigner, context.cryptography)
   if (!result.ok) {
-    const keys = await Promise.all(found.values())
+    const keys = await Promise.all(findings.values())
     if (keys.every((key) => key === 'unknown')) throw unknownKey(result.reason)
     const isTried = keys.some((key) => typeof key !== 'string')
     throw invalidSignature(isTried ? result.reason : BOUND_TO_ANOTHER)
   }
-  const [{ candidate, base, found: first }] = result.verified
+  const [{ candidate, base, signer: first }] = result.verified
   if (candidate.legacySyntax !== undefined) {
     const at = context.clock.now()
     context.emit({ type: 'legacy_signature_syntax', at, syntax: candidate.legacySyntax, keyId: candidate.keyId })
   }
-  const signers = new Set(result.verified.map((signature) => signature.found))
+  const signers = new Set(result.verified.map(({ signer }) => signer))
   return {
     keys: [...signers].map(({ key, thumbprint }) => ({ kid: key.kid, thumbprint })),
     key: first.key,

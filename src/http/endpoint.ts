@@ -64,13 +64,13 @@ export function defineEndpoint<Caller, Body>(endpoint: Endpoint<Caller, Body | u
       const caller = await endpoint.identify(exchange)
       endpoint.authorize?.(caller)
       const parsed = endpoint.schema && parseBody(endpoint.schema, exchange.json())
-      if (endpoint.chargedTo) chargeCreation(exchange, endpoint.chargedTo(caller))
+      if (endpoint.chargedTo) requireQuota(exchange, endpoint.chargedTo(caller))
       return endpoint.run({ exchange, caller, body: parsed })
     },
   }
 }
 
-function chargeCreation({ context }: Exchange, client: ClientId): void {
+function requireQuota({ context }: Exchange, client: ClientId): void {
   const { source } = context
   const wait = context.chargeCreation(client, source)
   if (wait > 0) throw rateLimited(wait, `the quota of ${[client, source].filter(Boolean).join(' or of ')} is used up`)

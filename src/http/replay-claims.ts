@@ -24,13 +24,13 @@ export async function claimsOf(
     const id = timePrefix + toHex(await cryptography.sha256(toUtf8(used)))
     claims.set(id, { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt })
   }
-  for (const { candidate, base, found } of signatures) {
+  for (const { candidate, base, signer } of signatures) {
     // The claim is on the base, not on the signature's bytes or label: padding bits or relabelling would change those.
     // @spec SIG-25
     // Its id begins with the time of the signature, so that new claims are inserted at one place of the index. The id
     // of a nonce has no time: the nonce may return with another `created`, and must then get the same id.
-    if (singleUse) await claim(bases, `base\n${found.thumbprint}\n${base}`, inOrderOfTime(candidate.created * 1000))
-    if (candidate.nonce !== undefined) await claim(nonces, `nonce\n${found.thumbprint}\n${candidate.nonce}`)
+    if (singleUse) await claim(bases, `base\n${signer.thumbprint}\n${base}`, inOrderOfTime(candidate.created * 1000))
+    if (candidate.nonce !== undefined) await claim(nonces, `nonce\n${signer.thumbprint}\n${candidate.nonce}`)
   }
   const nonceClaims = [...nonces.values()]
   return { claims: [...bases.values(), ...nonceClaims], nonceClaims }

@@ -53,14 +53,16 @@ export function createRouter<R extends Row>(
     }
     return undefined
   }
-  const joint = `${bases['resource-server']}//`
-  const findJoined = (path: string): PathMatch<R> | undefined => {
-    const found = path.startsWith(joint) ? find(bases['resource-server'] + path.slice(joint.length - 1)) : undefined
+  const twoSlashes = `${bases['resource-server']}//`
+  const findBehindTwoSlashes = (path: string): PathMatch<R> | undefined => {
+    const found = path.startsWith(twoSlashes)
+      ? find(bases['resource-server'] + path.slice(twoSlashes.length - 1))
+      : undefined
     return found?.group[0]?.role === 'resource-server' ? found : undefined
   }
   return (method, target) => {
     const path = originFormPath(target)
-    const found = path === undefined ? undefined : (findJoined(path) ?? find(path))
+    const found = path === undefined ? undefined : (findBehindTwoSlashes(path) ?? find(path))
     if (path === undefined || found?.params === undefined)
       return { ok: false, role: roleOf(target, bases), refusal: notFound() }
     const { group, params } = found

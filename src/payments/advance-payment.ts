@@ -28,7 +28,7 @@ export async function advancePayment(
   const { id } = start.value
   // The host receives the event in parallel: while its handler waits, neither the answer nor the money does.
   const telling = tells === 'later' ? undefined : deliverEvents(context, id, { first: written?.createdEvent })
-  const completed = await moveToEnd(context, start, written?.creditId)
+  const completed = await moveToEnd(context, start, written?.reservedCreditId)
   const tellRest = async (): Promise<void> => {
     await telling
     await deliverEvents(context, id)
@@ -59,7 +59,7 @@ async function moveToEnd(
       switch (step.outcome) {
         case 'moved':
           record = step.record
-          creditId = step.creditId
+          creditId = step.reservedCreditId
           completed ??= step.completes
           tries = 0
           break
@@ -105,7 +105,8 @@ async function takeStep(
   switch (payment.state) {
     case 'created': {
       const held = await confirmHold(context, record)
-      if (held.outcome === 'held') return { outcome: 'moved', record: held.record, creditId: held.written.creditId }
+      if (held.outcome === 'held')
+        return { outcome: 'moved', record: held.record, reservedCreditId: held.written.reservedCreditId }
       if (held.outcome === 'unknown') return { outcome: 'stalled', reason: held.reason }
       return { outcome: held.outcome === 'lost' ? 'lost' : 'ended' }
     }

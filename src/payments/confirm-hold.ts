@@ -30,7 +30,7 @@ export interface WrittenWithHold {
   /** The event of its creation, if that was not recorded before. */
   readonly createdEvent?: RecordedEvent | undefined
   /** The id of the credit that room was reserved for, and of its receipt; absent if none was. */
-  readonly creditId?: string | undefined
+  readonly reservedCreditId?: string | undefined
 }
 
 /** What came of asking for the hold of a payment. */
@@ -142,7 +142,7 @@ async function writeSending(
       answer: {
         outcome: 'held',
         record: asCommitted(write),
-        written: { createdEvent: events[0], creditId: room?.creditId },
+        written: { createdEvent: events[0], reservedCreditId: room?.creditId },
       },
     }
   })

@@ -42,7 +42,9 @@ export interface CreatedPayment {
  */
 export async function createPayment(context: Context, order: PaymentOrder): Promise<CreatedPayment> {
   const { presented, key, answerOf } = order
+  // Also the id of its hold, for which ledgers have 128 bits: so no time stands before it.
   const id = context.secrets.randomId()
+  // Reads only after a conflict, like every `knownAtFirst`.
   const readToken = knownAtFirst(context.storage, presented)
   let terms = await unlessRepeated(context, key, order.readTerms)
   const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
@@ -52,6 +54,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   }
   const once = await context.decideTogether(
     turnAtGrant(presented.value.grantId),
+    // Only for a commit shared with orders that wait; an order alone in its line goes the second way.
     (before) => planOnce(context, order, async () => effectOf(await before)),
     () => decideOnce(context, order, () => effectOf([])),
   )

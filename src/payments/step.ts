@@ -5,7 +5,7 @@ export interface Moved {
   readonly outcome: 'moved'
   readonly record: StoredRecord<'outgoing-payment'>
   /** The id of the credit that the same commit reserved room for; absent if it reserved none. */
-  readonly creditId?: string | undefined
+  readonly reservedCreditId?: string | undefined
   /** The id of the incoming payment if it is complete by that, and its host is to hear of it. */
   readonly completes?: string | undefined
 }

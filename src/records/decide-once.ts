@@ -33,6 +33,7 @@ export interface Effect<T> {
   readonly changes: readonly Change[]
   readonly resourceId: string
   readonly response: KeptAnswer
+  /** What the request itself goes on with; a repeat gets none. */
   readonly made: T
 }
 
@@ -53,7 +54,7 @@ export async function decideOnce<T>(
   attempt: () => Promise<Effect<T>>,
 ): Promise<Once<T>> {
   const { claims, key } = used
-  /** As it was last read: when an attempt runs, absent or expired. */
+  /** Set by `earlier`, which runs before each attempt: so an attempt finds it absent or expired. */
   let kept: StoredRecord<'idempotency-key'> | undefined
   const earlier = async (): Promise<Once<T> | undefined> => {
     if (key === undefined) return undefined

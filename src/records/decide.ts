@@ -1,5 +1,5 @@
 import { invalidSignature, unavailable } from '../errors/conditions.ts'
-import type { Context, Plan } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { Change, CommitResult, RecordKind } from '../ports/storage.ts'
 import { isWrittenBy, type Write } from './as-committed.ts'
 import { idOf } from './id-of.ts'
@@ -16,7 +16,10 @@ import { tellFault } from './tell-fault.ts'
 export type CommitContext = Pick<Context, 'storage' | 'clock' | 'emit'>
 
 /** The result of one attempt: what is to be committed, if anything, and the answer. */
-export type Attempt<T> = Pick<Plan<T>, 'answer'> & Partial<Plan<T>>
+export interface Attempt<T> {
+  readonly changes?: readonly Change[]
+  readonly answer: T
+}
 
 // Records of these kinds have fresh random ids: once such an id is stored, its commit has happened.
 const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment', 'quote', 'outgoing-payment']

@@ -37,8 +37,8 @@ function entriesOf({ access }: AccessToken, type: AccessType, action: Action): r
 
 /**
  * Refuses if no entry of this type and action covers the wallet address that a request names. Returns its canonical
- * URL, if it has one. The directory is not asked: a token for one wallet address learns nothing about another, not even
- * whether it exists.
+ * URL, if it has one (`activeWalletAddress` refuses what has none). The directory is not asked: a token for one wallet
+ * address learns nothing about another, not even whether it exists.
  * @spec RS-4 @spec RS-5
  */
 export function requireRightTo(

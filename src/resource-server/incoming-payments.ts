@@ -47,7 +47,7 @@ export async function createIncomingPayment({
   const id = freshId(context.secrets, context.clock.now())
   const once = await decideOnce(context, use, async () => {
     const payee = await activeWalletAddress(context, caller, url)
-    const payment = await intendIncomingPayment(context, id, caller.token.client, payee, body)
+    const payment = await planIncomingPayment(context, id, caller.token.client, payee, body)
     const events = eventChanges(context, [incomingPaymentEvent(context, payment, 'created')])
     return {
       changes: [
@@ -57,15 +57,15 @@ export async function createIncomingPayment({
       resourceId: payment.id,
       response: { ...incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id)) },
       // Requested before the commit: if the rail fails, no payment must be left behind that its client does not know.
-      made: { created: events[0], methods: await detailsOf(context, payment) },
+      made: { createdEvent: events[0], methods: await detailsOf(context, payment) },
     }
   })
-  if (!once.isRepeat) exchange.waitUntil(deliverEvents(context, id, { first: once.made.created }))
+  if (!once.isRepeat) exchange.waitUntil(deliverEvents(context, id, { first: once.made.createdEvent }))
   const methods = once.isRepeat ? await detailsAgain(context, caller, once.resourceId) : once.made.methods
   return { status: 201, body: { ...once.response, methods } }
 }
 
-async function intendIncomingPayment(
+async function planIncomingPayment(
   context: Context,
   id: string,
   client: ClientId,

@@ -40,6 +40,7 @@ export async function createOutgoingPayment({
   body,
 }: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
   const { context } = exchange
+  // For what is asked before the answer; what goes on after it has `context`, without that deadline.
   const timed = withAnswerDeadline(context, exchange.startedAt)
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'outgoing-payment', 'create', body.walletAddress)

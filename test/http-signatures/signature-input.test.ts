@@ -168,7 +168,7 @@ describe('labels', () => {
       asked.push(keyId)
       return { key: KEY }
     }
-    const verified = { candidate, found: { key: KEY } }
+    const verified = { candidate, signer: { key: KEY } }
     expect(await verifySignatures([wrong, wrong, candidate, wrong], findKey, webCryptography())).toMatchObject({
       verified: [verified],
     })

@@ -87,8 +87,8 @@ export interface ReplaceInPlace {
 
 /**
  * SQLite writes an index anew whenever an update names one of its columns, even if the value stays, and most indexes
- * lie on pages of their own. So a replacement leaves the columns of lists out; all are named only if it moves
- * its record in them, as few do.
+ * lie on pages of their own. So a replacement leaves the columns of lists out; all are named only if it moves its record in
+ * them, as the one that lists a payment does: it takes two statements.
  */
 function replaceInPlace({ table, columns, isListable }: TableLayout): ReplaceInPlace {
   const listed = isListable ? LIST_COLUMNS : []

@@ -41,7 +41,7 @@ const SHORT_WAIT_MILLISECONDS = 100
  * a copy of each changed page; if one throws, everything is undone, and each is applied again within its own savepoint.
  */
 function applyAll(handle: SqliteHandle, tasks: readonly Work[]): readonly (() => void)[] {
-  // What it throws is its caller's.
+  // Alone it needs no savepoint: what it throws undoes a transaction that nobody shares.
   if (tasks.length === 1) return inTransaction(handle, () => tasks.map(({ apply }) => apply()))
   try {
     return inTransaction(handle, () => tasks.map(applyOrUndo))
