@@ -76,7 +76,8 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
       const world = await railWorld({ incomingValue: 13n })
       const before = world.wallet.clock.now()
       const failed = await payThrough(world, Number.POSITIVE_INFINITY, isRecorded)
-      expect(failed).toBeGreaterThan(5)
+      // Some two seconds apart at the longest: so it ends soon after the storage is back.
+      expect(failed).toBeGreaterThan(12)
       expect(failed).toBeLessThan(40)
       // The lease alone: the rest is what the recovery waited.
       expect(world.wallet.clock.now() - before).toBeLessThanOrEqual(LEASE + 2 * LEASE)
