@@ -7,7 +7,7 @@ import type {
   RecordProgress,
 } from '../../src/index.ts'
 import { isSameAsset } from '../../src/protocol/amount.ts'
-import { toUtf8 } from '../../src/protocol/identifiers.ts'
+import { toUtf8 } from '../../src/protocol/bytes.ts'
 import type { RailRate } from '../../src/protocol/price.ts'
 import { tellFault } from '../../src/records/tell-fault.ts'
 import { formatProgress, readProgress } from './deliver-notes.ts'

@@ -1,5 +1,5 @@
 import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
-import { joinBytes, toUtf8 } from '../../src/protocol/identifiers.ts'
+import { joinBytes, toUtf8 } from '../../src/protocol/bytes.ts'
 
 /**
  * Reads the canonical octet encoding rules (ITU-T X.696) as far as the packets of Interledger use them. Never throws:

@@ -1,4 +1,4 @@
-import { joinBytes, toUtf8 } from '../../src/protocol/identifiers.ts'
+import { joinBytes, toUtf8 } from '../../src/protocol/bytes.ts'
 import { isIlpAddress } from '../../src/protocol/payment-method.ts'
 import { type OerReader, readOer, uint8, uint64, varOctets, varText } from './oer.ts'
 

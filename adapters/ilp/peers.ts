@@ -1,6 +1,6 @@
 import type { Asset, Cryptography } from '../../src/index.ts'
 import { isSameAsset } from '../../src/protocol/amount.ts'
-import { isEqualBytes, toUtf8 } from '../../src/protocol/identifiers.ts'
+import { isEqualBytes, toUtf8 } from '../../src/protocol/bytes.ts'
 import { accountOf, type IlpPeerSettings, type IlpSettings } from './options.ts'
 
 /** A peer and the name of the account with it. */

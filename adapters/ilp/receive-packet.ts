@@ -1,6 +1,6 @@
 import type { OpenIncomingPayment, RailServer, RailTransfer, TransferOutcome, TransferTerms } from '../../src/index.ts'
 import { type Amount, amountOf, isSameAsset } from '../../src/protocol/amount.ts'
-import { fromBase64url, isEqualBytes, joinBytes, toHex, toUtf8 } from '../../src/protocol/identifiers.ts'
+import { fromBase64url, isEqualBytes, joinBytes, toHex, toUtf8 } from '../../src/protocol/bytes.ts'
 import { encodeAmountTooLarge, type IlpPrepare, type IlpReject, type IlpReply } from './packet.ts'
 import type { Peer } from './peers.ts'
 import { readSettled } from './read-settled.ts'

@@ -1,6 +1,6 @@
 import { answerOrStop } from '../../src/deadline/answer-within.ts'
 import type { Clock } from '../../src/index.ts'
-import { joinBytes } from '../../src/protocol/identifiers.ts'
+import { joinBytes } from '../../src/protocol/bytes.ts'
 import { decodeIlpPacket, type IlpReply } from './packet.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock, Cryptography, IlpPaymentMethod, RailServer } from '../../src/index.ts'
-import { fromBase64url, isEqualBytes } from '../../src/protocol/identifiers.ts'
+import { fromBase64url, isEqualBytes } from '../../src/protocol/bytes.ts'
 import { isIlpAddress } from '../../src/protocol/payment-method.ts'
 import type { OpenRequests } from './open-requests.ts'
 import { encodeIlpPacket, type IlpPrepare, type IlpReject, type IlpReply } from './packet.ts'

@@ -1,5 +1,5 @@
 import type { Cryptography } from '../../src/index.ts'
-import { joinBytes, toUtf8 } from '../../src/protocol/identifiers.ts'
+import { joinBytes, toUtf8 } from '../../src/protocol/bytes.ts'
 
 /** What both ends of a connection derive from their shared secret. */
 export interface StreamKeys {

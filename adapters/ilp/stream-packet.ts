@@ -1,4 +1,4 @@
-import { joinBytes } from '../../src/protocol/identifiers.ts'
+import { joinBytes } from '../../src/protocol/bytes.ts'
 import { type OerReader, readOer, uint8, varOctets, varText, varUint } from './oer.ts'
 
 /** The frames of STREAM that move money or say how it is counted; all others are skipped. */

@@ -4,8 +4,8 @@ import type { ListPosition } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
 import { isUsableToken } from '../protocol/access-token.ts'
 import { amountOf, amountToWire, storedAmount, type WireAmount } from '../protocol/amount.ts'
+import { toBase64url, toUtf8 } from '../protocol/bytes.ts'
 import type { Grant } from '../protocol/grant.ts'
-import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
 import { type PublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
 import {
   isRailPayment,

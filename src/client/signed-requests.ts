@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Cryptography } from '../ports/cryptography.ts'
 import type { OutboundAnswer, OutboundOptions, SendOutbound } from '../ports/outbound-requests.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import { toUtf8 } from '../protocol/identifiers.ts'
+import { toUtf8 } from '../protocol/bytes.ts'
 
 /** What it takes to send requests that this server signs. */
 export interface SignedRequestsOptions {

@@ -6,7 +6,7 @@ import {
   serializeInnerList,
   serializeItem,
 } from 'structured-headers'
-import { toBase64, toUtf8 } from '../protocol/identifiers.ts'
+import { toBase64, toUtf8 } from '../protocol/bytes.ts'
 import { parseQuery } from '../protocol/url.ts'
 import { parseStrictDictionary } from './dictionary.ts'
 import { combineFieldLines, fieldLineValue, isPrintableAscii, MAXIMUM_FIELD_LENGTH } from './field-value.ts'

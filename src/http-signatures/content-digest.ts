@@ -1,5 +1,5 @@
 import type { Cryptography } from '../ports/cryptography.ts'
-import { isEqualBytes, toBase64 } from '../protocol/identifiers.ts'
+import { isEqualBytes, toBase64 } from '../protocol/bytes.ts'
 import { parseStrictDictionary } from './dictionary.ts'
 import { combineFieldLines, MAXIMUM_FIELD_LENGTH } from './field-value.ts'
 import { type Refusal, refuse } from './refusal.ts'

@@ -1,5 +1,5 @@
 import { type BareItem, type InnerList, type Item, isInnerList } from 'structured-headers'
-import { fromBase64url } from '../protocol/identifiers.ts'
+import { fromBase64url } from '../protocol/bytes.ts'
 import { parseStrictDictionary } from './dictionary.ts'
 import type { LegacySyntax, SignatureInput } from './signature-input.ts'
 

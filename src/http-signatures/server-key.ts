@@ -1,6 +1,6 @@
 import type { Cryptography } from '../ports/cryptography.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import { toBase64url } from '../protocol/identifiers.ts'
+import { toBase64url } from '../protocol/bytes.ts'
 import type { JsonWebKey } from '../protocol/json-web-key.ts'
 
 /** A key with which this server signs requests to others. `keyId` is the `kid` of its public part. */

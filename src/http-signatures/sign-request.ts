@@ -1,6 +1,6 @@
 import type { BareItem, Item } from 'structured-headers'
 import type { Cryptography } from '../ports/cryptography.ts'
-import { toBase64, toUtf8 } from '../protocol/identifiers.ts'
+import { toBase64, toUtf8 } from '../protocol/bytes.ts'
 import { contentDigest } from './content-digest.ts'
 import { readComponents, signatureBase, signatureParams } from './signature-base.ts'
 

@@ -1,6 +1,6 @@
 import type { Cryptography } from '../ports/cryptography.ts'
+import { toUtf8 } from '../protocol/bytes.ts'
 import { isUsablePoint } from '../protocol/ed25519-point.ts'
-import { toUtf8 } from '../protocol/identifiers.ts'
 import { type PublicKey, publicKeyBytes } from '../protocol/json-web-key.ts'
 import { verifyContentDigest } from './content-digest.ts'
 import { combineFieldLines, MAXIMUM_FIELD_LENGTH } from './field-value.ts'

@@ -1,8 +1,8 @@
 import { invalidRequest } from '../errors/conditions.ts'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
+import { toUtf8 } from '../protocol/bytes.ts'
 import { growBytes } from '../protocol/growing-bytes.ts'
-import { toUtf8 } from '../protocol/identifiers.ts'
 import { targetOfUrl } from '../protocol/request-target.ts'
 
 /**

@@ -1,5 +1,6 @@
 import type { VerifiedSignature } from '../http-signatures/verify-signature.ts'
-import { inOrderOfTime, toHex, toUtf8 } from '../protocol/identifiers.ts'
+import { toHex, toUtf8 } from '../protocol/bytes.ts'
+import { inOrderOfTime } from '../protocol/identifiers.ts'
 import { decide } from '../records/decide.ts'
 import type { ReplayClaimChange, ReplayClaims } from '../records/decide-once.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'

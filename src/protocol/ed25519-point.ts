@@ -1,4 +1,4 @@
-import { fromHex, isEqualBytes } from './identifiers.ts'
+import { fromHex, isEqualBytes } from './bytes.ts'
 
 /** The y coordinates of the eight points whose order divides 8, little-endian; each stands for both signs of x. */
 const SMALL_ORDER: readonly Uint8Array[] = [

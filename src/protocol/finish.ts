@@ -1,4 +1,4 @@
-import { toBase64, toBase64url } from './identifiers.ts'
+import { toBase64, toBase64url } from './bytes.ts'
 import { MAX_URL_LENGTH, parseUrl } from './url.ts'
 import { isLoopbackHost } from './wallet-address.ts'
 

@@ -1,5 +1,5 @@
+import { fromBase64url } from './bytes.ts'
 import { isUsablePoint } from './ed25519-point.ts'
-import { fromBase64url } from './identifiers.ts'
 
 /** An Ed25519 public key as the library keeps it: plain data. `x` is canonical base64url of 32 bytes, checked against KEY-3. */
 export interface PublicKey {

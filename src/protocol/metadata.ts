@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { toUtf8 } from './identifiers.ts'
+import { toUtf8 } from './bytes.ts'
 
 /** Metadata that a client attaches to a payment: a JSON object, returned unchanged. */
 export type Metadata = Readonly<Record<string, unknown>>

@@ -1,4 +1,5 @@
-import { inOrderOfTime, toBase64, toUtf8 } from './identifiers.ts'
+import { toBase64, toUtf8 } from './bytes.ts'
+import { inOrderOfTime } from './identifiers.ts'
 import type { PublicKey } from './json-web-key.ts'
 import type { OutgoingPayment } from './outgoing-payment.ts'
 

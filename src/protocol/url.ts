@@ -1,4 +1,4 @@
-import { fromHex } from './identifiers.ts'
+import { fromHex } from './bytes.ts'
 
 /** The longest URL that this server reads, in characters; of a receiver's, also as a URL parser writes it. */
 export const MAX_URL_LENGTH = 2048

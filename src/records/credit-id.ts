@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import { toHex, toUtf8 } from '../protocol/identifiers.ts'
+import { toHex, toUtf8 } from '../protocol/bytes.ts'
 
 /** The id of the credit that pays a local receiver: 128 bits of SHA-256 over the payment's id. @spec OUT-6 */
 export async function creditIdOf(

@@ -14,9 +14,9 @@ import { mostOf, resolveReceiver } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { isSameAsset } from '../protocol/amount.ts'
+import { toBase64url } from '../protocol/bytes.ts'
 import type { ClientId } from '../protocol/client.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
-import { toBase64url } from '../protocol/identifiers.ts'
 import {
   type CreateOutgoingPayment,
   type OutgoingPayment,

@@ -1,8 +1,8 @@
 import { invalidRequest, invalidSignature } from '../errors/conditions.ts'
 import type { TokenCaller } from '../http/credentials.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { toHex } from '../protocol/bytes.ts'
 import { idempotencyKeyInput, parseIdempotencyKey } from '../protocol/idempotency-key.ts'
-import { toHex } from '../protocol/identifiers.ts'
 import { lineOf } from '../protocol/signed-request.ts'
 import type { SingleUse } from '../records/decide-once.ts'
 

@@ -1,6 +1,6 @@
 import type { Cryptography } from '../ports/cryptography.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import { toBase64url, toHex, toUtf8 } from '../protocol/identifiers.ts'
+import { toBase64url, toHex, toUtf8 } from '../protocol/bytes.ts'
 
 /**
  * Two labels keep the derivation key apart from the id that records carry, so that an id reveals nothing about its key.

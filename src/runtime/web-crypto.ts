@@ -1,5 +1,5 @@
 import type { Cryptography } from '../ports/cryptography.ts'
-import { fromBase64url, fromHex, isEqualBytes, joinBytes, toHex } from '../protocol/identifiers.ts'
+import { fromBase64url, fromHex, isEqualBytes, joinBytes, toHex } from '../protocol/bytes.ts'
 
 /** A key of the host's own crypto module. */
 type KeyHandle = object

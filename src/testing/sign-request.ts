@@ -1,7 +1,7 @@
 import { type SignOptions, signRequest } from '../http-signatures/sign-request.ts'
 import type { Cryptography } from '../ports/cryptography.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
-import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
+import { toBase64url, toUtf8 } from '../protocol/bytes.ts'
 import type { JsonWebKey } from '../protocol/json-web-key.ts'
 
 /** A key to sign with. */

@@ -160,10 +160,7 @@ export const SYNTAX_RULES = {
     ),
   },
   'no any': { governs: everywhere, find: nodesWhere((node) => node.kind === ts.SyntaxKind.AnyKeyword) },
-  'no cast': {
-    governs: (path) => everywhere(path) && path !== 'src/protocol/identifiers.ts',
-    find: nodesWhere(isCast),
-  },
+  'no cast': { governs: everywhere, find: nodesWhere(isCast) },
   'no non-null assertion': { governs: everywhere, find: nodesWhere(assertsPresence) },
   'no enum': { governs: everywhere, find: nodesWhere(ts.isEnumDeclaration) },
   'no namespace': { governs: everywhere, find: nodesWhere(ts.isModuleDeclaration) },

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { fromBase64url } from '../../src/protocol/identifiers.ts'
+import { fromBase64url } from '../../src/protocol/bytes.ts'
 import {
   createIncoming,
   expectRefusal,

@@ -3,7 +3,7 @@ import { createHeaders, validateSignature, validateSignatureHeaders } from '@int
 import { describe, expect, it } from 'vitest'
 import { signRequest } from '../../src/http-signatures/sign-request.ts'
 import { readSignatures } from '../../src/http-signatures/verify-signature.ts'
-import { fromBase64url, toBase64url } from '../../src/protocol/identifiers.ts'
+import { fromBase64url, toBase64url } from '../../src/protocol/bytes.ts'
 import { webCryptography } from '../../src/runtime/web-crypto.ts'
 import { alterRequest, createSigningKey, signedRequest } from '../../src/testing/sign-request.ts'
 import { CREATED, judge, messageOf, RULES } from './sign-by-hand.ts'

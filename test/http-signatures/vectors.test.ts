@@ -13,7 +13,7 @@ import { verifyContentDigest } from '../../src/http-signatures/content-digest.ts
 import { readComponents, signatureBase } from '../../src/http-signatures/signature-base.ts'
 import type { SignedMessage } from '../../src/http-signatures/signed-message.ts'
 import { verifySignatures } from '../../src/http-signatures/verify-signature.ts'
-import { fromBase64url } from '../../src/protocol/identifiers.ts'
+import { fromBase64url } from '../../src/protocol/bytes.ts'
 import { webCryptography } from '../../src/runtime/web-crypto.ts'
 import hazards from '../vectors/ed25519-hazards.json' with { type: 'json' }
 import rfc9421 from '../vectors/rfc9421.json' with { type: 'json' }

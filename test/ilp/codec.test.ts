@@ -13,7 +13,7 @@ import {
 } from '../../adapters/ilp/packet.ts'
 import { decodeStreamPacket, encodeStreamPacket } from '../../adapters/ilp/stream-packet.ts'
 import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
-import { joinBytes } from '../../src/protocol/identifiers.ts'
+import { joinBytes } from '../../src/protocol/bytes.ts'
 import { isIlpAddress } from '../../src/protocol/payment-method.ts'
 
 const octets = (...values: readonly number[]): Uint8Array => Uint8Array.from(values)

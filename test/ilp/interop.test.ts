@@ -5,7 +5,7 @@ import { deserializeIlpPrepare, isFulfill, isReject, serializeIlpFulfill, serial
 import type { Delivery, IlpPaymentMethod } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { decodeIlpPacket, encodeIlpPacket, type IlpPrepare, type IlpReply } from '../../adapters/ilp/packet.ts'
-import { toBase64url } from '../../src/protocol/identifiers.ts'
+import { toBase64url } from '../../src/protocol/bytes.ts'
 import { arrivingFor, leavingFor } from '../../src/protocol/price.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { PAYMENT, peerRequest, type ReceiverWorld, receiverWorld } from './receiver-world.ts'

@@ -1,7 +1,7 @@
 import { encodeIlpPacket, type IlpPrepare } from '../../adapters/ilp/packet.ts'
 import { conditionOf, deriveStreamKeys } from '../../adapters/ilp/stream-keys.ts'
 import { encodeStreamPacket } from '../../adapters/ilp/stream-packet.ts'
-import { fromBase64url } from '../../src/protocol/identifiers.ts'
+import { fromBase64url } from '../../src/protocol/bytes.ts'
 import { cryptography } from '../support/test-wallet.ts'
 
 export interface Details {

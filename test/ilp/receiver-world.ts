@@ -21,7 +21,7 @@ import {
   type StreamFrame,
   type StreamPacket,
 } from '../../adapters/ilp/stream-packet.ts'
-import { fromBase64url } from '../../src/protocol/identifiers.ts'
+import { fromBase64url } from '../../src/protocol/bytes.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 
 export const USD: Asset = { assetCode: 'USD', assetScale: 2 }

@@ -7,7 +7,7 @@ import {
   type StreamFrame,
   type StreamPacket,
 } from '../../adapters/ilp/stream-packet.ts'
-import { fromBase64url, isEqualBytes, toBase64url, toHex } from '../../src/protocol/identifiers.ts'
+import { fromBase64url, isEqualBytes, toBase64url, toHex } from '../../src/protocol/bytes.ts'
 
 /** A packet of money as its sender made it. */
 export interface SentPacket {

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { toBase64url } from '../../src/protocol/identifiers.ts'
+import { toBase64url } from '../../src/protocol/bytes.ts'
 import {
   findKey,
   parseKeySet,

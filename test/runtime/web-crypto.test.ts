@@ -1,7 +1,7 @@
 import * as nodeCrypto from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Cryptography } from '../../src/ports/cryptography.ts'
-import { fromBase64url, toHex } from '../../src/protocol/identifiers.ts'
+import { fromBase64url, toHex } from '../../src/protocol/bytes.ts'
 import {
   type BuiltinCrypto,
   builtinCryptography,

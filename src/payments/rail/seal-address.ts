@@ -1,5 +1,5 @@
 import type { Secrets } from '../../ports/secrets.ts'
-import { fromBase64url, fromHex, isEqualDigest, toBase64url, toHex } from '../../protocol/identifiers.ts'
+import { fromBase64url, fromHex, isEqualDigest, toBase64url, toHex } from '../../protocol/bytes.ts'
 import type { IncomingPayment } from '../../protocol/incoming-payment.ts'
 
 /** 96 bits: nobody can find a valid address by trying. */

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
+import { fromBase64url, toBase64url, toUtf8 } from '../../protocol/bytes.ts'
 import type { SealedDetails } from '../../protocol/delivery.ts'
-import { fromBase64url, toBase64url, toUtf8 } from '../../protocol/identifiers.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 
 /**
