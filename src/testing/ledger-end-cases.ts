@@ -56,7 +56,11 @@ export const END_CASES: readonly LedgerCase[] = [
       await mustRefuse(wallet.ledger.settle(settlementOf(1, 300n, 11n)), 'conflict', 'another fee')
       for (const asset of [EUR, FINER_USD]) {
         const other = { id: idOf(1), amount: amountOf(asset, 300n), fee: amountOf(asset, 10n) }
-        await mustRefuse(wallet.ledger.settle(other), 'conflict', `${asset.assetCode} at scale ${asset.assetScale}`)
+        await mustRefuse(
+          wallet.ledger.settle(other),
+          'conflict',
+          `the same in ${asset.assetCode} at scale ${asset.assetScale}`,
+        )
       }
       await assertAvailable(wallet, 'after the settlement and the conflicts', 700n)
       assertSame(await wallet.fees(USD), 10n, 'the fees')
@@ -72,7 +76,7 @@ export const END_CASES: readonly LedgerCase[] = [
       await mustNotSucceed(ledger.settle(settlementOf(1, 300n, 301n)), 'a fee of more than the amount')
       for (const asset of [EUR, FINER_USD]) {
         const foreign = { id: idOf(1), amount: amountOf(asset, 400n), fee: amountOf(asset, 0n) }
-        await mustNotSucceed(ledger.settle(foreign), `${asset.assetCode} at scale ${asset.assetScale}`)
+        await mustNotSucceed(ledger.settle(foreign), `all in ${asset.assetCode} at scale ${asset.assetScale}`)
       }
       await assertAvailable(wallet, 'after the settlements that do nothing', 600n)
       await mustSucceed(ledger.release({ id: idOf(1) }), 'the release')

@@ -183,6 +183,7 @@ export const VALUE_CASES: readonly StorageCase[] = [
       const expected = sampleIncomingPayment('a', { metadata: { order: 1 } })
       for (const [from, readFirst] of Object.entries(reads)) {
         const [first] = await readFirst()
+        assertSame(first?.value, expected, `the value by ${from}, after its writer altered what it wrote`)
         if (first !== undefined) {
           Reflect.set(first.value, 'state', 'expired')
           alterNumbers(first.value)
