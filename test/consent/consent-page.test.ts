@@ -157,8 +157,8 @@ describe('the question', () => {
   it('INT-11 says in its title who asks, for what, and whose page it is', async () => {
     const title = 'Mia’s Bicycles asks to send money from your account – Harbour &lt;Bank&gt;'
     expect(await pageOf()).toContain(`<title>${title}</title>`)
-    const used = bodyText(await browse()({ reference: 'other' }))
-    expect(used).toContain('<title>We do not know this request – Harbour &lt;Bank&gt;</title>')
+    const unknown = bodyText(await browse()({ reference: 'other' }))
+    expect(unknown).toContain('<title>We do not know this request – Harbour &lt;Bank&gt;</title>')
   })
 
   it('INT-2 writes every text from outside as text', async () => {

@@ -111,8 +111,8 @@ describe('a receiver that says that more has arrived, of tests and of money alik
   })
 
   it.each([
-    ['lacks a little more than a quarter of the rate, has not', 'ended', 79_000n],
-    ['lacks a little less, has', 'delivered', 81_000n],
+    ['would have it only at a rate more than a quarter better, has not', 'ended', 79_000n],
+    ['would have it at one less than a quarter better, has', 'delivered', 81_000n],
   ] as const)('T-47 and takes no more when by its word it has all, and %s', async (_, outcome, total) => {
     const { world, delivery, receiver, lie } = await twice(1000n, (taken) => taken >= total)
     await world.deliver(delivery)

@@ -175,7 +175,7 @@ export const BROKEN_READERS: readonly BrokenStore[] = [
   },
   {
     does: 'reads record by record',
-    breaks: ['one get sees a commit whole or not at all'],
+    breaks: [ONE_GET],
     breakStore: (storage) => ({
       ...storage,
       async get(keys) {
