@@ -1,5 +1,5 @@
 import type { Change, CommitResult, Key, Storage, StoredRecord } from '../../src/ports/storage.ts'
-import { turn } from '../support/turns.ts'
+import { turn, turns } from '../support/turns.ts'
 import { type BrokenStore, changeOf, conflictsOf, idOf, keyOf } from './contract-broken.ts'
 
 const ONE_GET = 'one get sees a commit whole or not at all'
@@ -56,10 +56,10 @@ async function readFifties(read: () => Promise<readonly StoredRecord[]>): Promis
   return [...first, ...(await read()).slice(50)]
 }
 
-/** A commit that takes a turn, as long as a read. */
-function committingLater(storage: Storage): Storage['commit'] {
+/** A commit that takes a turn, as long as a read, or several. */
+function committingLater(storage: Storage, count = 1): Storage['commit'] {
   return async (changes) => {
-    await turn()
+    await turns(count)
     return storage.commit(changes)
   }
 }
@@ -139,7 +139,8 @@ export const BROKEN_READERS: readonly BrokenStore[] = [
         }
         return keys.map((key) => found.get(key))
       },
-      commit: committingLater(storage),
+      // After one read, of one kind, and these, a reader of three kinds has just done with them.
+      commit: committingLater(storage, 2),
     }),
   },
   {
