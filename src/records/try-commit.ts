@@ -10,7 +10,7 @@ import { tellFault } from './tell-fault.ts'
 export type TakenUp = 'taken' | 'lost' | 'failed'
 
 /**
- * Commits changes for work that can wait. A failed commit is not retried; if it happened after all, the records that it
+ * Commits changes for work that can wait. A failed commit is not retried here; if it happened after all, the records that it
  * marked are due again later. Never rejects: a commit that fails or gets an invalid answer is reported under the
  * message `fault`, if one is given, with the first record that it was about.
  */
