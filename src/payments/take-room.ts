@@ -18,9 +18,9 @@ export interface TakenRoom {
 export type Room = TakenRoom | { readonly ok: false; readonly reason: NotPayable; readonly changes: readonly Change[] }
 
 /**
- * Takes room for the whole payment in its incoming payment. Whether there is room or not, the changes insert a
- * receipt, whose id can exist only once: so no worker gives up a payment for which another worker has reserved room, even if both
- * have read the same version of it.
+ * Takes room for the whole payment in its incoming payment. Whether there is room or not, the changes insert a receipt,
+ * whose id can exist only once: so no worker gives up a payment for which another worker has reserved room, even if
+ * both have read the same version of it.
  * @spec INC-8
  */
 export function takeRoom(
