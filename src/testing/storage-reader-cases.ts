@@ -155,7 +155,7 @@ export const READER_CASES: readonly StorageCase[] = [
         return { kind: INCOMING, value: sampleIncomingPayment(`a${100 + dueAt}`), isListed: true, dueAt } as const
       })
       await mustCommit(storage, ...records.map((record): Change => ({ ...record, action: 'insert' })))
-      // From the first to the last, so that no part of an answer has all of them.
+      // From the first to the last, so that no part of an answer has all of them; and at the same places in either order.
       const isWritten = ({ dueAt }: { readonly dueAt: number }): boolean => dueAt % 33 === 0
       let turn = 0
       const read = async (): Promise<void> => {

@@ -1,10 +1,8 @@
 import type { Approver } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import { type AuthWallet, authWallet, CONSENT_REQUEST, INTERACT, resume } from '../auth-server/auth-wallet.ts'
+import { type AuthWallet, authWallet, POLLING_REQUEST, resume } from '../auth-server/auth-wallet.ts'
 import { ALICE, type Answer, decideAs, OWNER, referenceOf } from '../support/test-wallet.ts'
-
-const POLLING = { ...CONSENT_REQUEST, interact: { start: INTERACT.start } }
 
 async function stateOf(wallet: AuthWallet): Promise<unknown> {
   const record = (await wallet.records()).find(({ kind }) => kind === 'interaction')
@@ -22,7 +20,7 @@ describe('the end of an interaction', () => {
     ['deny', 'denied'],
   ] as const)('INT-3 after %s is %s, and says that it was used for as long as it is known', async (decision, state) => {
     const wallet = await authWallet()
-    const pending = await wallet.ask(POLLING)
+    const pending = await wallet.ask(POLLING_REQUEST)
     expect(await stateOf(wallet)).toBe('created')
     expect(await reasonOf(wallet, pending)).toBeUndefined()
     expect(await stateOf(wallet)).toBe('opened')
@@ -35,7 +33,7 @@ describe('the end of an interaction', () => {
 
   it.each(['approve', 'deny'] as const)('T-37 after %s is forgotten a day after its deadline', async (decision) => {
     const wallet = await authWallet()
-    const pending = await wallet.ask(POLLING)
+    const pending = await wallet.ask(POLLING_REQUEST)
     await decideAs(wallet, pending, decision)
     wallet.clock.advance(600_000 + 24 * 3600 * 1000 - 1)
     await wallet.openPayments.sweep()
@@ -48,7 +46,7 @@ describe('the end of an interaction', () => {
 
   it('INT-3 says that it was used, too, where the owner has revoked since', async () => {
     const wallet = await authWallet()
-    const pending = await wallet.ask(POLLING)
+    const pending = await wallet.ask(POLLING_REQUEST)
     await decideAs(wallet, pending)
     wallet.clock.advance(5_000)
     expect((await resume(wallet, pending)).status).toBe(200)
@@ -61,7 +59,7 @@ describe('the end of an interaction', () => {
     'INT-5 has no redirect after %s where the client asked for none',
     async (decision) => {
       const wallet = await authWallet()
-      const pending = await wallet.ask(POLLING)
+      const pending = await wallet.ask(POLLING_REQUEST)
       const { interactions } = wallet.openPayments
       const found = await interactions.find(referenceOf(pending), OWNER)
       if (!found.ok) throw new Error(found.reason)
@@ -80,14 +78,14 @@ describe('the end of an interaction', () => {
           isForgotten && keys.some(({ kind }) => kind === 'grant') ? keys.map(() => undefined) : inner.get(keys),
       },
     })
-    const pending = await wallet.ask(POLLING)
+    const pending = await wallet.ask(POLLING_REQUEST)
     isForgotten = true
     expect(await reasonOf(wallet, pending)).toBe('unknown')
   })
 
   it('INT-10 an empty session is a mistake of the wallet, and named', async () => {
     const wallet = await authWallet()
-    const pending = await wallet.ask(POLLING)
+    const pending = await wallet.ask(POLLING_REQUEST)
     const asking = wallet.openPayments.interactions.find(referenceOf(pending), { ...OWNER, session: '' })
     await expect(asking).rejects.toThrow('the session of a person must be a non-empty string')
   })

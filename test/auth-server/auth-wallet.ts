@@ -26,6 +26,9 @@ export const INTERACT = { start: ['redirect'], finish: FINISH } as const
 /** A grant request with consent in which everything is right. */
 export const CONSENT_REQUEST = { access_token: { access: [OUTGOING] }, client: CLIENT, interact: INTERACT }
 
+/** The same of a client that asks again and again, and to which nobody is sent back. */
+export const POLLING_REQUEST = { ...CONSENT_REQUEST, interact: { start: INTERACT.start } }
+
 /** A grant request without consent in which everything is right. */
 export const PLAIN_REQUEST = { access_token: { access: [INCOMING] }, client: CLIENT }
 

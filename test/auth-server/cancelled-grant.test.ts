@@ -8,13 +8,12 @@ import {
   CONSENT_REQUEST,
   cancel,
   PLAIN_REQUEST,
+  POLLING_REQUEST,
   resume,
   revoke,
   rotate,
   tokenStatus,
 } from './auth-wallet.ts'
-
-const POLLING_REQUEST = { ...CONSENT_REQUEST, interact: { start: ['redirect'] } }
 
 describe('cancelling a grant', () => {
   it('CON-8 ends it and its token in one step, and again is fine', async () => {

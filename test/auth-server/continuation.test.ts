@@ -10,13 +10,12 @@ import {
   CONSENT_REQUEST,
   cancel,
   PLAIN_REQUEST,
+  POLLING_REQUEST,
   resume,
   revoke,
   rotate,
   tokenStatus,
 } from './auth-wallet.ts'
-
-const POLLING_REQUEST = { ...CONSENT_REQUEST, interact: { start: ['redirect'] } }
 
 describe('continuing a grant', () => {
   it('1.2 answers the token of an approved grant, and a continuation', async () => {

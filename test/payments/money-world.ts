@@ -77,6 +77,11 @@ export const OPENING = 100_000n
 export const LEASE = 30_000
 export const HOUR = 3_600_000
 
+/** When a payment expires that has an hour. */
+export function inAnHour({ wallet }: Pick<World, 'wallet'>): string {
+  return new Date(wallet.clock.now() + HOUR).toISOString()
+}
+
 export async function moneyWorld(overrides: Partial<OpenPaymentsOptions> = {}): Promise<World> {
   const storage = openStorage()
   const ledger = memoryLedger({

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { sealAddress } from '../../src/payments/rail/seal-address.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { BASE, BOB, cryptography, SECRET, usd, usdAmount } from '../support/test-wallet.ts'
-import { HOUR } from './money-world.ts'
-import { inAnHour, type RailWorld, railWorld, transferId, transferOf } from './receive-by-rail-world.ts'
+import { HOUR, inAnHour } from './money-world.ts'
+import { type RailWorld, railWorld, transferId, transferOf } from './receive-by-rail-world.ts'
 
 /** What others know of an incoming payment: what its rail made of what it was given. */
 async function publishedOf({ wallet, tokens }: RailWorld, id: string) {

@@ -1,10 +1,9 @@
 import type { TransferOutcome } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { BASE, BOB, usd } from '../support/test-wallet.ts'
-import { eventsOf, HOUR } from './money-world.ts'
+import { eventsOf, HOUR, inAnHour } from './money-world.ts'
 import {
   checkReceived,
-  inAnHour,
   incomingOf,
   MOST,
   PEER,

@@ -4,10 +4,9 @@ import { gate } from '../support/gate.ts'
 import { notedPauses } from '../support/noted-pauses.ts'
 import { BASE, usd } from '../support/test-wallet.ts'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
-import { HOUR, LEASE } from './money-world.ts'
+import { HOUR, inAnHour, LEASE } from './money-world.ts'
 import {
   checkReceived,
-  inAnHour,
   incomingOf,
   isCredit,
   PEER,

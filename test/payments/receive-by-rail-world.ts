@@ -10,7 +10,7 @@ import type {
 import { expect } from 'vitest'
 import { usdAmount } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
-import { grantTokens, HOUR, moneyWorld, type Process, preparePayment, type Tokens, type World } from './money-world.ts'
+import { grantTokens, moneyWorld, type Process, preparePayment, type Tokens, type World } from './money-world.ts'
 
 export const isCredit = ({ name }: Call): boolean => name === 'credit'
 
@@ -100,11 +100,6 @@ export async function incomingOf(
   id: string,
 ): Promise<RecordTypes['incoming-payment'] | undefined> {
   return (await storage.all('incoming-payment')).find(({ value }) => value.id === id)?.value
-}
-
-/** When a payment expires that has an hour. */
-export function inAnHour({ wallet }: RailWorld): string {
-  return new Date(wallet.clock.now() + HOUR).toISOString()
 }
 
 /** Tells a transfer to a process that may crash, and lets its work run out. */

@@ -6,15 +6,13 @@ import {
   eventsOf,
   grantTokens,
   HOUR,
+  inAnHour,
   LEASE,
   moneyWorld,
   pay,
   preparePayment,
   recoverUntilQuiet,
-  type World,
 } from './money-world.ts'
-
-const inAnHour = (world: World): string => new Date(world.wallet.clock.now() + HOUR).toISOString()
 
 const writesReceipt = ({ name, arguments: [changes] }: Call): boolean =>
   name === 'commit' && (changes as { kind: string }[]).some(({ kind }) => kind === 'receipt')

@@ -6,18 +6,16 @@ import {
   ask,
   grantTokens,
   HOUR,
+  inAnHour,
   keyed,
   moneyWorld,
   pay,
   preparePayment,
   recoverUntilQuiet,
   signedBy,
-  type World,
 } from './money-world.ts'
 
 const DAY = 24 * HOUR
-
-const inAnHour = (world: World): string => new Date(world.wallet.clock.now() + HOUR).toISOString()
 
 const OUTGOING = { type: 'outgoing-payment', actions: ['create'], identifier: ALICE }
 
