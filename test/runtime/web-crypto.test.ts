@@ -194,6 +194,27 @@ describe('keys of an HMAC', () => {
   })
 })
 
+describe('private keys', () => {
+  it('are prepared once', () => {
+    let prepared = 0
+    const createPrivateKey: BuiltinCrypto['createPrivateKey'] = (key) => {
+      prepared++
+      return builtin.createPrivateKey(key)
+    }
+    const { ed25519PublicKey, signEd25519 } = builtinCryptography({ ...builtin, createPrivateKey })
+    const seed = bytesOf(rfc8037.jwk.d)
+    const data = text(rfc8037.jws_signing_input)
+    const signature = Uint8Array.from(Buffer.from(rfc8037.signature_base64url, 'base64url'))
+    expect(ed25519PublicKey(seed)).toEqual(bytesOf(rfc8037.jwk.x))
+    expect([signEd25519(seed, data), signEd25519(seed, data)]).toEqual([signature, signature])
+    expect(prepared).toBe(1)
+    // Another key in the same place.
+    seed.set(bytesOf(rfc9421.key.jwk.d))
+    expect(signEd25519(seed, data)).toEqual(signEd25519(bytesOf(rfc9421.key.jwk.d), data))
+    expect(ed25519PublicKey(seed)).toEqual(bytesOf(rfc9421.key.jwk.x))
+  })
+})
+
 describe('imported keys', () => {
   /** Counts the imports of the host's module. */
   function counting(): { readonly module: BuiltinCrypto; imports: number } {
