@@ -1,6 +1,7 @@
 import { createRemoteReceivers } from './client/remote-receivers.ts'
 import { answerWithin } from './deadline/answer-within.ts'
 import { ConfigurationError } from './errors/configuration-error.ts'
+import { derivedServerKeys } from './http-signatures/server-keys.ts'
 import { type OpenPaymentsOptions, resolveSettings } from './options.ts'
 import { createLateAnswers } from './payments/late-answers.ts'
 import { createOngoingWork } from './payments/ongoing-work.ts'
@@ -43,7 +44,7 @@ export function createContext(options: OpenPaymentsOptions): Context {
   const emit = emitBestEffort(onEvent)
   // A copy: keys are derived at the first request, and a careful host may have erased its list by then.
   const secrets = derivedSecrets([...options.secrets], cryptography)
-  const own = { clock, cryptography, secrets, emit, policies }
+  const own = { clock, cryptography, secrets, serverKeys: derivedServerKeys(secrets, cryptography), emit, policies }
   const keyResolver = options.keyResolver
     ? guardKeyResolver(options.keyResolver, own)
     : fetchKeyResolver({ clock, loopbackHttp: policies.loopbackHttp })
@@ -62,6 +63,7 @@ export function createContext(options: OpenPaymentsOptions): Context {
     keyResolver,
     cryptography,
     secrets,
+    serverKeys: own.serverKeys,
     clock,
     pricing: options.pricing ?? EVEN_PRICING,
     paymentMethods,
@@ -82,7 +84,7 @@ export function createContext(options: OpenPaymentsOptions): Context {
 function createDefaultReceivers({
   policies,
   ...own
-}: Pick<Context, 'clock' | 'cryptography' | 'secrets' | 'emit' | 'policies'>): RemoteReceivers {
+}: Pick<Context, 'clock' | 'cryptography' | 'secrets' | 'serverKeys' | 'emit' | 'policies'>): RemoteReceivers {
   const network = hostNetwork()
   if (network === undefined) throw new ConfigurationError('remoteReceivers is required on a host without node:https')
   const send = outboundRequests({ clock: own.clock, loopbackHttp: policies.loopbackHttp, network })

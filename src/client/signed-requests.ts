@@ -1,9 +1,9 @@
-import { type ServerKey, serverKey } from '../http-signatures/server-key.ts'
 import { signRequest } from '../http-signatures/sign-request.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Cryptography } from '../ports/cryptography.ts'
 import type { OutboundAnswer, OutboundOptions, SendOutbound } from '../ports/outbound-requests.ts'
 import type { Secrets } from '../ports/secrets.ts'
+import type { ServerKey, ServerKeys } from '../ports/server-keys.ts'
 import { toUtf8 } from '../protocol/bytes.ts'
 
 /** What it takes to send requests that this server signs. */
@@ -11,6 +11,7 @@ export interface SignedRequestsOptions {
   readonly clock: Clock
   readonly cryptography: Cryptography
   readonly secrets: Secrets
+  readonly serverKeys: ServerKeys
   /** How requests leave this server: guarded, since strangers choose the URLs. */
   readonly send: SendOutbound
 }
@@ -32,15 +33,11 @@ export interface SignedRequests {
   send(request: RequestToSend, options: OutboundOptions): Promise<OutboundAnswer>
 }
 
-/** Signs with the key that is derived from the current secret. */
-export function signedRequests({ clock, cryptography, secrets, send }: SignedRequestsOptions): SignedRequests {
-  let derived: ServerKey | undefined
-  const key = async (): Promise<ServerKey> => {
-    derived ??= await serverKey(secrets, cryptography, await secrets.currentId())
-    return derived
-  }
+/** Signs with the key of the current secret. */
+export function signedRequests(options: SignedRequestsOptions): SignedRequests {
+  const { clock, cryptography, secrets, serverKeys, send } = options
   return {
-    key,
+    key: serverKeys.current,
     async send({ method, url, token, json }, options) {
       // Sign the URL as it will be requested: a base URL without a path gets the path `/`.
       const { href } = new URL(url)
@@ -48,7 +45,7 @@ export function signedRequests({ clock, cryptography, secrets, send }: SignedReq
       const authorization = token === undefined ? {} : { authorization: `GNAP ${token}` }
       const headers = await signRequest(
         { method, url: href, headers: { accept: 'application/json', ...authorization }, ...(body && { body }) },
-        await key(),
+        await serverKeys.current(),
         // The nonce makes two equal requests in one second differ, for servers that accept no signature twice.
         { cryptography, created: Math.floor(clock.now() / 1000), nonce: secrets.randomId() },
       )

@@ -1,4 +1,3 @@
-import { serverPublicKeys } from '../http-signatures/server-key.ts'
 import type { CheckedWalletAddress, Context } from '../ports/context.ts'
 import type { WalletAddressKey } from '../ports/wallet-addresses.ts'
 import { MAX_KEYS, type ParsedPublicKey } from '../protocol/json-web-key.ts'
@@ -39,7 +38,7 @@ export async function clientKeysOf(
   { url, keys = [] }: LocalWalletAddress,
 ): Promise<readonly WalletAddressKey[]> {
   if (url !== context.policies.clientWalletAddress) return keys
-  const own = await serverPublicKeys(context.secrets, context.cryptography)
+  const own = await context.serverKeys.publicKeys()
   // A wallet may have copied them into its directory: as twins they would be no keys at all.
   const others = keys.filter((key) => !own.some(({ kid }) => kid === key?.kid))
   return [...others, ...own]

@@ -9,6 +9,7 @@ import type { PaymentMethod } from './payment-method.ts'
 import type { Pricing } from './pricing.ts'
 import type { RemoteReceivers } from './remote-receivers.ts'
 import type { Secrets } from './secrets.ts'
+import type { ServerKeys } from './server-keys.ts'
 import type { Lifetimes, Policies, RequestLimits } from './settings.ts'
 import type { Change, Storage } from './storage.ts'
 import type { WalletAddress } from './wallet-addresses.ts'
@@ -104,6 +105,7 @@ export interface Context {
   readonly keyResolver: KeyResolver
   readonly cryptography: Cryptography
   readonly secrets: Secrets
+  readonly serverKeys: ServerKeys
   readonly clock: Clock
   readonly pricing: Pricing
   readonly paymentMethods: readonly PaymentMethod[]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AccessTokens, accessTokens } from '../../src/client/access-tokens.ts'
-import { serverKey } from '../../src/http-signatures/server-key.ts'
+import { derivedServerKeys } from '../../src/http-signatures/server-keys.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { cryptography } from '../support/test-wallet.ts'
@@ -11,7 +11,7 @@ const secrets = derivedSecrets(OUR_SECRETS, cryptography)
 
 /** Holds tokens of authorization servers that grant everything, and take so long for it. Notes what each is asked, and how. */
 async function holder(clock = fakeClock(), milliseconds = 0, asked: string[] = []): Promise<AccessTokens> {
-  const key = await serverKey(secrets, cryptography, await secrets.currentId())
+  const key = await derivedServerKeys(secrets, cryptography).current()
   return accessTokens({
     clock,
     requests: {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRemoteReceivers } from '../../src/client/remote-receivers.ts'
+import { derivedServerKeys } from '../../src/http-signatures/server-keys.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { outboundRequests } from '../../src/runtime/outbound-requests.ts'
 import { chunks, heldClock, jsonReply, UNFETCHABLE } from '../key-resolver/fake-network.ts'
@@ -389,6 +390,7 @@ describe('a fault of this server', () => {
   it('is told to the host, and is no rejection', async () => {
     const there = standIn()
     const events: unknown[] = []
+    const secrets = derivedSecrets(OUR_SECRETS, cryptography)
     const receivers = createRemoteReceivers({
       clock: there.clock,
       cryptography: {
@@ -397,7 +399,8 @@ describe('a fault of this server', () => {
           throw new Error('the module is gone')
         },
       },
-      secrets: derivedSecrets(OUR_SECRETS, cryptography),
+      secrets,
+      serverKeys: derivedServerKeys(secrets, cryptography),
       send: outboundRequests({ clock: there.clock, loopbackHttp: false, network: there.world.network }),
       charge: () => 0,
       loopbackHttp: false,

@@ -1,6 +1,6 @@
 import { validateSignature } from '@interledger/http-signature-utils'
 import { describe, expect, it } from 'vitest'
-import { serverKey } from '../../src/http-signatures/server-key.ts'
+import { derivedServerKeys } from '../../src/http-signatures/server-keys.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { jsonReply } from '../key-resolver/fake-network.ts'
 import { requestViolations } from '../support/open-api.ts'
@@ -42,7 +42,7 @@ describe('an incoming payment on another server', () => {
     await receivers.find(payment.id)
     wallet.clock.advance(600_000)
     await receivers.find(payment.id)
-    const { jwk } = await serverKey(secrets, cryptography, await secrets.currentId())
+    const { jwk } = await derivedServerKeys(secrets, cryptography).current()
     const [, grant, , rotation, again] = world.connections
     const signed = world.connections.filter(({ headers }) => 'signature' in headers)
     expect(signed).toHaveLength(4)
@@ -159,7 +159,7 @@ describe('an access token of another server', () => {
     await receivers.find(RECEIVER)
     clock.advance(600_000)
     await receivers.find(RECEIVER)
-    const { jwk } = await serverKey(secrets, cryptography, await secrets.currentId())
+    const { jwk } = await derivedServerKeys(secrets, cryptography).current()
     const [rotation] = world.connections.filter(({ url }) => url.href === MANAGE)
     if (rotation === undefined) throw new Error('it was not rotated')
     const request = { url: MANAGE, method: 'POST', headers: { ...rotation.headers } }
@@ -212,7 +212,7 @@ describe('the key of this server', () => {
     const next = await keyOf(world, [young ?? '', old ?? ''])
     expect(next).not.toEqual(first)
     expect(await keyOf(world, [young ?? ''])).toEqual(next)
-    const { jwk } = await serverKey(secrets, cryptography, await secrets.currentId())
+    const { jwk } = await derivedServerKeys(secrets, cryptography).current()
     expect(first).toEqual({ jwk })
     expect(JSON.stringify(jwk)).not.toContain('"d"')
   })

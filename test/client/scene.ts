@@ -1,5 +1,6 @@
 import type { OpenPaymentsEvent, OpenPaymentsOptions } from 'open-payments-server'
 import { createRemoteReceivers } from '../../src/client/remote-receivers.ts'
+import { derivedServerKeys } from '../../src/http-signatures/server-keys.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { SendOutbound } from '../../src/ports/outbound-requests.ts'
 import type { RemoteReceivers } from '../../src/ports/remote-receivers.ts'
@@ -25,11 +26,13 @@ export function readerOn(
   } = {},
 ): RemoteReceivers {
   const { secrets = OUR_SECRETS, clientWalletAddress, events = [], loopbackHttp = false, refuses } = options
+  const derived = derivedSecrets(secrets, cryptography)
   const send = outboundRequests({ clock, loopbackHttp, network: world.network })
   return createRemoteReceivers({
     clock,
     cryptography,
-    secrets: derivedSecrets(secrets, cryptography),
+    secrets: derived,
+    serverKeys: derivedServerKeys(derived, cryptography),
     send: async (...given) =>
       (await refuses?.(...given)) ? { ok: false, reason: 'unreachable', detail: 'no budget' } : send(...given),
     charge: lookupsBudget(clock),

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
-import { serverKey } from '../../src/http-signatures/server-key.ts'
+import { derivedServerKeys } from '../../src/http-signatures/server-keys.ts'
 import { openAddress } from '../../src/payments/rail/seal-address.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import type { AnswerBody } from '../support/answer-body.ts'
@@ -83,7 +83,7 @@ it('TOK-10 the page about secrets says what a leaked one opens, and what removin
   const settings = { policies: { clientWalletAddress: client } }
   const storage = memoryStorage()
   const leaked = derivedSecrets([SECRET], cryptography)
-  const key = await serverKey(leaked, cryptography, await leaked.currentId())
+  const key = await derivedServerKeys(leaked, cryptography).current()
   const before = await testWallet({ storage, settings })
   before.directory.set(client, { account: 'bob', assetCode: 'USD', assetScale: 2 })
   const later = async (secrets: readonly string[], isNamed = true): Promise<TestWallet> => {

@@ -1,7 +1,7 @@
-import type { WalletAddress } from 'open-payments-server'
+import type { Cryptography, WalletAddress } from 'open-payments-server'
 import { createSigningKey } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
-import { serverKey, serverPublicKeys } from '../../src/http-signatures/server-key.ts'
+import { derivedServerKeys } from '../../src/http-signatures/server-keys.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { ALICE, BASE, cryptography, grantAtOnce, SECRET, type TestWallet, testWallet } from '../support/test-wallet.ts'
 import { get } from './unsigned-get.ts'
@@ -124,7 +124,7 @@ describe('the key set of the wallet address by which this server is a client of 
 
   it('WAS-10 KEY-1 holds the keys of all secrets beside those of the wallet, and no other key set does', async () => {
     const wallet = await testWallet({ secrets, settings: { policies } })
-    const ours = await serverPublicKeys(derivedSecrets(secrets, cryptography), cryptography)
+    const ours = await derivedServerKeys(derivedSecrets(secrets, cryptography), cryptography).publicKeys()
     expect(ours).toHaveLength(2)
     const query = `?wallet-address=${encodeURIComponent(policies.clientWalletAddress)}`
     for (const url of [`${BASE}/client/jwks.json`, `${BASE}/wallet-address/keys${query}`]) {
@@ -137,13 +137,30 @@ describe('the key set of the wallet address by which this server is a client of 
 
   it('WAS-10 KEY-7 holds its own keys once, also if the directory has a copy of one', async () => {
     const wallet = await testWallet({ secrets, settings: { policies } })
-    const ours = await serverPublicKeys(derivedSecrets(secrets, cryptography), cryptography)
+    const ours = await derivedServerKeys(derivedSecrets(secrets, cryptography), cryptography).publicKeys()
     const found = wallet.directory.get(`${BASE}/client`)
     if (found === undefined) throw new Error('no such account')
     wallet.directory.set(`${BASE}/client`, { ...found, keys: [...ours.slice(0, 1), wallet.client.key.jwk] })
     const { body } = await get(wallet, `${BASE}/client/jwks.json`)
     expect(body.keys).toEqual([wallet.client.key.jwk, ...ours])
     expect(wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
+  })
+
+  it('WAS-10 is derived once, however often it is asked for', async () => {
+    let derived = 0
+    const ed25519PublicKey: Cryptography['ed25519PublicKey'] = (seed) => {
+      derived++
+      return cryptography.ed25519PublicKey(seed)
+    }
+    const wallet = await testWallet({
+      secrets,
+      settings: { policies },
+      cryptography: { ...cryptography, ed25519PublicKey },
+    })
+    const url = `${BASE}/client/jwks.json`
+    const first = await get(wallet, url)
+    expect((await get(wallet, url)).body).toEqual(first.body)
+    expect(derived).toBe(secrets.length)
   })
 
   it('holds those of the wallet alone where there is no such policy', async () => {
@@ -154,7 +171,7 @@ describe('the key set of the wallet address by which this server is a client of 
   it.each([`${BASE}/client`, ALICE])('KEY-6 is what this server itself believes, of %s', async (client) => {
     const wallet = await testWallet({ secrets, settings: { policies } })
     const ours = derivedSecrets(secrets, cryptography)
-    const key = await serverKey(ours, cryptography, await ours.currentId())
+    const key = await derivedServerKeys(ours, cryptography).current()
     const access = [{ type: 'incoming-payment', actions: ['read-all'] }]
     const answer = await grantAtOnce(wallet, access, { key, client })
     expect(answer.status).toBe(client === ALICE ? 400 : 200)
