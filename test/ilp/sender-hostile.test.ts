@@ -84,11 +84,11 @@ describe('a receiver that says that more has arrived, of tests and of money alik
   )
 
   it.each([
-    ['much, lacks a twentieth', undefined, 95_000n],
-    ['a thousand, lacks a twentieth', 1000n, 95_000n],
-    ['ten, of which one more could be hidden by rounding, lacks no more than one of eleven', 10n, 90_000n],
-  ])('T-47 where the greatest packet brings %s', async (_, maxPacketAmount, least) => {
-    const { world, delivery, receiver, lie } = await twice(maxPacketAmount)
+    ['much, lacks a twentieth', undefined, 100_000n, 95_000n],
+    ['a thousand, lacks a twentieth', 1000n, 100_000n, 95_000n],
+    ['ten, of which one more could be hidden by rounding, lacks no more than one of eleven', 10n, 10_000n, 9_000n],
+  ])('T-47 where the greatest packet brings %s', async (_, maxPacketAmount, wanted, least) => {
+    const { world, delivery, receiver, lie } = await twice(maxPacketAmount, () => false, wanted)
     expect(await world.deliver(delivery)).toEqual({ outcome: 'later', reason: 'sending_limit' })
     lie()
     expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered' })
@@ -123,7 +123,11 @@ describe('a receiver that says that more has arrived, of tests and of money alik
   })
 
   /** One that says so from `lie` on, once there is room for more than a little. */
-  async function twice(maxPacketAmount?: bigint, isClosed: (total: bigint) => boolean = () => false) {
+  async function twice(
+    maxPacketAmount?: bigint,
+    isClosed: (total: bigint) => boolean = () => false,
+    wanted = 100_000n,
+  ) {
     let [times, settled] = [1n, 0n]
     const says = (amount: bigint): bigint => times * amount
     const played = await senderScene({
@@ -133,16 +137,16 @@ describe('a receiver that says that more has arrived, of tests and of money alik
         refuse: () => (isClosed(played.receiver.total()) ? { code: 'F99' } : undefined),
       },
       peer: {
-        limits: { sending: 7_000n },
+        limits: { sending: (wanted * 7n) / 100n },
         settled: () => settled,
         ...(maxPacketAmount !== undefined && { maxPacketAmount }),
       },
     })
     const lie = (): void => {
       times = 2n
-      settled = -200_000n
+      settled = -2n * wanted
     }
-    return { ...played, lie, delivery: played.order(101_011n, 100_000n, FIXED_RECEIVE) }
+    return { ...played, lie, delivery: played.order((wanted * 101_011n) / 100_000n + 1n, wanted, FIXED_RECEIVE) }
   }
 })
 
