@@ -5,7 +5,7 @@ import type { ReceiverAsker } from '../ports/remote-receivers.ts'
 import { type Asset, amountOf, amountToWire } from '../protocol/amount.ts'
 import type { CreateQuote, FrozenAmounts } from '../protocol/quote.ts'
 import { type FixedAmount, type PricedPayment, pricePayment } from './price-payment.ts'
-import { mostOf, type Receiver, reachReceiver } from './resolve-receiver.ts'
+import { mostOf, type Receiver, resolveReceiver } from './resolve-receiver.ts'
 
 /** A payment that can be made: its receiver and its frozen amounts. */
 export interface PricedRequest {
@@ -22,9 +22,9 @@ export async function priceRequest(
 ): Promise<PricedRequest> {
   const from = { assetCode: payer.assetCode, assetScale: payer.assetScale }
   const amount = request.debitAmount ?? request.receiveAmount
-  const reached = await reachReceiver(context, request.receiver, asker, from, amount)
-  if (!reached.ok) throw invalidReceiver(reached.reason, reached.detail)
-  const { receiver, way } = reached
+  const resolved = await resolveReceiver(context, request.receiver, asker, { from, ...(amount && { amount }) })
+  if (!resolved.ok) throw invalidReceiver(resolved.reason, resolved.detail)
+  const { receiver, way } = resolved
   const fixed = fixedAmountOf(request, receiver)
   if (fixed === undefined) throw invalidAmount('give an amount: the receiver names none')
   const asked = { walletAddress: payer.url, from, to: receiver.asset, most: mostOf(receiver), fixed, way }

@@ -1,7 +1,7 @@
 import { rateLimited } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { ReceiverAsker } from '../ports/remote-receivers.ts'
-import { type Amount, type Asset, isSameAsset } from '../protocol/amount.ts'
+import { type Asset, isSameAsset } from '../protocol/amount.ts'
 import { assetOf, isActive, remainderOf, roomOf } from '../protocol/incoming-payment.ts'
 import { isLocalReceiver, parseReceiver, type ReceiverUrl } from '../protocol/receiver.ts'
 import { readNamed } from '../records/read-record.ts'
@@ -12,7 +12,7 @@ import {
   type NoRemoteReceiver,
   type RailWay,
   type RemoteReceiver,
-  reachRemoteReceiver,
+  type WayRequest,
 } from './rail/remote-receiver.ts'
 
 /** An incoming payment on this server that can be paid now. */
@@ -47,42 +47,24 @@ export type ResolvedReceiver =
   | { readonly ok: true; readonly receiver: Receiver; readonly way?: RailWay }
   | { readonly ok: false; readonly reason: string; readonly detail?: string }
 
-/** Looks up a receiver as it is now; another server is asked on behalf of `asker`, who wants to pay. @spec T-5 */
-export async function resolveReceiver(context: Context, url: string, asker: ReceiverAsker): Promise<ResolvedReceiver> {
-  return receiverAt(context, url, (remote) => findRemoteReceiver(context, remote, asker))
-}
-
 /**
- * The same, with how a payer with an account in `from` reaches the receiver; `amount` is the one that the request names,
- * if any.
+ * Finds what is behind a receiver URL, as it is now. A URL under this server's own base is local; every other one is remote,
+ * whatever its id: its server is asked on behalf of `asker`, who wants to pay, and with `way` the payment method, too, how it
+ * reaches the receiver. A remote receiver can be paid only if a payment method is configured.
+ * @spec RS-10 @spec QUO-9 @spec T-5 @spec T-41
  */
-export async function reachReceiver(
+export async function resolveReceiver(
   context: Context,
   url: string,
   asker: ReceiverAsker,
-  from: Asset,
-  amount: Amount | undefined,
-): Promise<ResolvedReceiver> {
-  return receiverAt(context, url, (remote) => reachRemoteReceiver(context, remote, asker, from, amount))
-}
-
-/**
- * Finds what is behind a receiver URL. A URL under this server's own base is local; every other one is remote, whatever
- * its id, and is asked for through `askRemote`, in normal form. A remote receiver can be paid only if a payment method is
- * configured.
- * @spec RS-10 @spec QUO-9 @spec T-41
- */
-async function receiverAt(
-  context: Context,
-  url: string,
-  askRemote: (url: string) => Promise<Extract<ResolvedReceiver, { readonly ok: true }> | NoRemoteReceiver>,
+  way?: WayRequest,
 ): Promise<ResolvedReceiver> {
   const parsed = parseReceiver(url)
   if (parsed === undefined) return { ok: false, reason: 'not the URL of an incoming payment' }
   if (isLocalReceiver(parsed, context.resourceServer)) return resolveLocal(context, parsed)
   if (context.remoteReceivers === undefined)
     return { ok: false, reason: 'only incoming payments on this server can be paid from here' }
-  const found = await askRemote(parsed.url)
+  const found = await findRemoteReceiver(context, parsed.url, asker, way)
   return found.ok ? found : refusalOf(found, url)
 }
 

@@ -2,15 +2,7 @@ import { unavailable } from '../../errors/conditions.ts'
 import type { Context } from '../../ports/context.ts'
 import type { PaymentMethod, RailQuote, RailQuoteRequest } from '../../ports/payment-method.ts'
 import type { FoundReceiver, ReceiverAsker, RemoteIncomingPayment } from '../../ports/remote-receivers.ts'
-import {
-  type Amount,
-  type Asset,
-  amountOf,
-  isAssetCode,
-  isAssetScale,
-  isSameAsset,
-  mistakeInAsset,
-} from '../../protocol/amount.ts'
+import { type Asset, amountOf, isAssetCode, isAssetScale, isSameAsset, mistakeInAsset } from '../../protocol/amount.ts'
 import type { RailTerms } from '../../protocol/delivery.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import type { RailRate } from '../../protocol/price.ts'
@@ -50,42 +42,34 @@ export type NoRemoteReceiver =
   | { readonly ok: false; readonly reason: NotReachable; readonly detail?: string }
   | Extract<FoundReceiver, { readonly reason: 'rate_limited' }>
 
-/** A remote receiver, or why there is none. */
-export type FoundRemoteReceiver = { readonly ok: true; readonly receiver: RemoteReceiver } | NoRemoteReceiver
+/** A remote receiver, with the way to it if that was asked for; or why there is none. */
+export type FoundRemoteReceiver =
+  | { readonly ok: true; readonly receiver: RemoteReceiver; readonly way?: RailWay }
+  | NoRemoteReceiver
+
+/** A way that is asked for: from an account in `from`, for the amount that is named, if any. */
+export type WayRequest = Pick<RailQuoteRequest, 'from' | 'amount'>
 
 /**
- * Asks another server for an incoming payment, under a deadline. Rejects only if `remoteReceivers` breaks its contract.
+ * Asks another server for an incoming payment and, if a `way` is asked for, its payment method how it reaches it: both under
+ * one deadline. Rejects only if `remoteReceivers` breaks its contract, or the payment method fails.
  * @spec QUO-9 @spec T-45
  */
 export async function findRemoteReceiver(
   context: Context,
   url: string,
   asker: ReceiverAsker,
+  way?: WayRequest,
 ): Promise<FoundRemoteReceiver> {
-  const found = await answerBeforeDeadline(context, () => askServer(context, url, asker))
-  return found === 'late' ? { ok: false, reason: 'unreachable', detail: LATE_SERVER } : found
-}
-
-/** The same, and how a payer with an account in `from` reaches it: both under one deadline. */
-export async function reachRemoteReceiver(
-  context: Context,
-  url: string,
-  asker: ReceiverAsker,
-  from: Asset,
-  amount: Amount | undefined,
-): Promise<{ readonly ok: true; readonly receiver: RemoteReceiver; readonly way: RailWay } | NoRemoteReceiver> {
-  let lateDetail = LATE_SERVER
-  const reached = await answerBeforeDeadline(context, async () => {
-    const found = await askServer(context, url, asker)
-    if (!found.ok) return found
+  let lateDetail = 'its server did not answer in time'
+  const found = await answerBeforeDeadline(context, async () => {
+    const asked = await askServer(context, url, asker)
+    if (!asked.ok || way === undefined) return asked
     lateDetail = 'the payment method did not answer in time'
-    const reachable = await wayTo(context, found.receiver, from, amount)
-    return reachable.ok ? { ...found, ...reachable } : reachable
+    return findWay(context, asked.receiver, way)
   })
-  return reached === 'late' ? { ok: false, reason: 'unreachable', detail: lateDetail } : reached
+  return found === 'late' ? { ok: false, reason: 'unreachable', detail: lateDetail } : found
 }
-
-const LATE_SERVER = 'its server did not answer in time'
 
 /** Why a remote receiver cannot be paid, in words for the developer of a client. */
 export const NOT_REACHABLE: Readonly<Record<NotReachable, string>> = {
@@ -158,21 +142,17 @@ function receiverOf(context: Context, url: string, payment: RemoteIncomingPaymen
 }
 
 /** Asks the payment method of a receiver for a way; if it finds none, says why. */
-async function wayTo(
-  context: Context,
-  { details, method, asset, remainder }: RemoteReceiver,
-  from: Asset,
-  named: Amount | undefined,
-): Promise<{ readonly ok: true; readonly way: RailWay } | NoRemoteReceiver> {
-  const amount = named ?? (remainder === undefined ? undefined : amountOf(asset, remainder))
-  const quote = await quoteOf(context, method, { details, from, to: asset, ...(amount && { amount }) })
+async function findWay(context: Context, receiver: RemoteReceiver, way: WayRequest): Promise<FoundRemoteReceiver> {
+  const { details, method, asset, remainder } = receiver
+  const amount = way.amount ?? (remainder === undefined ? undefined : amountOf(asset, remainder))
+  const quote = await quoteOf(context, method, { details, from: way.from, to: asset, ...(amount && { amount }) })
   if (!quote.ok) {
     const detail = hideSecret(`the payment method finds no way: ${quote.detail ?? quote.reason}`, details)
     return { ok: false, reason: 'unreachable', detail }
   }
   checkQuote(quote)
   const { account, asset: railAsset, rate } = quote
-  return { ok: true, way: { method: method.type, account, asset: railAsset, rate } }
+  return { ok: true, receiver, way: { method: method.type, account, asset: railAsset, rate } }
 }
 
 async function quoteOf(context: Context, method: PaymentMethod, request: RailQuoteRequest): Promise<RailQuote> {
