@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { type Asset, isSameAsset } from './amount.ts'
 import { type IntervalCounting, parseInterval, windowCount } from './interval.ts'
 import { Limits, type WireLimits } from './limits.ts'
+import { MAX_URL_LENGTH } from './url.ts'
 
 /** What a right lets a client do; `read-all` implies `read`, `list-all` implies `list`, nothing else implies anything. */
 export type Action = 'create' | 'complete' | 'read' | 'read-all' | 'list' | 'list-all'
@@ -33,7 +34,7 @@ export type Access = IncomingPaymentAccess | QuoteAccess | OutgoingPaymentAccess
 /** The three types of resource that a right can name. */
 export type AccessType = Access['type']
 
-const uri = v.pipe(v.string(), v.maxLength(2048, 'too long'))
+const uri = v.pipe(v.string(), v.maxLength(MAX_URL_LENGTH, 'too long'))
 
 function actions<const T extends readonly Action[]>(allowed: T): v.GenericSchema<Action[], Action[]> {
   return v.pipe(

@@ -3,6 +3,7 @@ import { type Access, AccessList } from './access.ts'
 import { ClientIdentification } from './client.ts'
 import { isFinishNonce } from './finish.ts'
 import type { Finish } from './grant.ts'
+import { MAX_URL_LENGTH } from './url.ts'
 
 /** How the client takes part in an interaction. It always begins by sending the resource owner to a URL. */
 export interface InteractionRequest {
@@ -21,7 +22,7 @@ export interface GrantRequest {
 }
 
 const SubjectIdentifier = v.strictObject({
-  id: v.pipe(v.string(), v.maxLength(2048, 'too long')),
+  id: v.pipe(v.string(), v.maxLength(MAX_URL_LENGTH, 'too long')),
   format: v.literal('uri', 'must be uri'),
 })
 
@@ -36,7 +37,7 @@ const Subject = v.pipe(
 const FinishRequest = v.pipe(
   v.object({
     method: v.literal('redirect', 'must be redirect'),
-    uri: v.pipe(v.string(), v.maxLength(2048, 'too long')),
+    uri: v.pipe(v.string(), v.maxLength(MAX_URL_LENGTH, 'too long')),
     nonce: v.pipe(v.string(), v.check(isFinishNonce, 'must be 1 to 256 printable ASCII characters')),
     hash_method: v.exactOptional(v.literal('sha-256', 'must be sha-256')),
   }),

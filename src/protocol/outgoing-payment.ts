@@ -4,6 +4,7 @@ import type { ClientId } from './client.ts'
 import type { RailTerms, StoredDelivery } from './delivery.ts'
 import { Metadata } from './metadata.ts'
 import type { LastCharge } from './spent-amounts.ts'
+import { MAX_URL_LENGTH } from './url.ts'
 
 /**
  * The state of an outgoing payment.
@@ -114,7 +115,7 @@ export type CreateOutgoingPayment =
       readonly metadata?: Metadata | null | undefined
     }
 
-const url = v.pipe(v.string(), v.maxLength(2048))
+const url = v.pipe(v.string(), v.maxLength(MAX_URL_LENGTH))
 
 // The Python SDK sends null if there is no metadata.
 const inBoth = { walletAddress: url, metadata: v.nullish(Metadata) }

@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { DialedReply, OutboundNetwork } from '../ports/outbound-network.ts'
 import type { OutboundAnswer, OutboundRequest } from '../ports/outbound-requests.ts'
 import { reasonText } from '../protocol/reason-text.ts'
-import { parseUrl } from '../protocol/url.ts'
+import { MAX_URL_LENGTH, parseUrl } from '../protocol/url.ts'
 import { isPublicAddress } from './public-address.ts'
 import type { RequestBudget } from './request-budget.ts'
 
@@ -65,7 +65,7 @@ const DOMAIN_NAME = /^(?:[a-z0-9_-]+\.)+[a-z][a-z0-9-]+$/
  * @spec T-1
  */
 export function parseOutboundUrl(text: string, loopbackHttp: boolean): URL | undefined {
-  const url = text.length > 2048 ? undefined : parseUrl(text)
+  const url = text.length > MAX_URL_LENGTH ? undefined : parseUrl(text)
   if (url?.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return undefined
   const isWeb = url.protocol === 'https:' || url.protocol === 'http:'
   if (loopbackHttp && LOOPBACK.has(url.hostname)) return isWeb ? url : undefined
