@@ -36,11 +36,6 @@ export interface FetchKeyResolverOptions {
   readonly network?: OutboundNetwork
 }
 
-/** A fetched JSON document; `unreachable` if there was no answer to read, `invalid` if it was not JSON within the limits. */
-type FetchedDocument =
-  | { readonly ok: true; readonly document: unknown }
-  | { readonly ok: false; readonly reason: 'unreachable' | 'invalid'; readonly detail: string }
-
 interface LoadedKeySet extends Loaded<KeySetResult> {
   /** The other side says that there is none at this URL. */
   readonly isMissing: boolean
@@ -97,7 +92,7 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyReso
     return found === 'late' ? readKeySet(unreachable(LATE)) : found
   })
   const names = cacheDocuments(clock, async (walletAddress) =>
-    readName(readJson(await fetchJson(requests, walletAddress)), walletAddress),
+    readName(documentOf(await fetchJson(requests, walletAddress)), walletAddress),
   )
 
   const waitOf = (source: string | undefined): number => (source === undefined ? 0 : takeFromSource(source))
@@ -134,15 +129,16 @@ function fetchJson(requests: GuardedRequests, url: string, signal?: AbortSignal)
   return sendGuarded(requests, { method: 'GET', url, headers: { accept: 'application/json' } }, signal)
 }
 
-function readJson(answer: OutboundAnswer): FetchedDocument {
+/** The answer if it is a document: with another status there is none, and a body that is not JSON is `invalid`. */
+function documentOf(answer: OutboundAnswer): OutboundAnswer {
   if (!answer.ok) return answer
   if (answer.status !== 200) return { ok: false, reason: 'unreachable', detail: `status ${answer.status}` }
-  if (answer.document === undefined) return invalid('its body is no uncompressed application/json of at most 64 KiB')
-  return { ok: true, document: answer.document }
+  const isDocument = answer.document !== undefined
+  return isDocument ? answer : invalid('its body is no uncompressed application/json of at most 64 KiB')
 }
 
 function readKeySet(answer: OutboundAnswer): LoadedKeySet {
-  const fetched = readJson(answer)
+  const fetched = documentOf(answer)
   const isMissing = answer.ok && answer.status === 404
   if (!fetched.ok) return { isGood: false, isMissing, value: fetched }
   const keys = parseKeySet(fetched.document)
@@ -155,7 +151,7 @@ function readKeySet(answer: OutboundAnswer): LoadedKeySet {
  * The name in a wallet address document. A document with another wallet address as its `id` belongs to somebody else.
  * @spec T-35
  */
-function readName(fetched: FetchedDocument, walletAddress: string): Loaded<string | undefined> {
+function readName(fetched: OutboundAnswer, walletAddress: string): Loaded<string | undefined> {
   if (!fetched.ok || !isObject(fetched.document)) return { isGood: false, value: undefined }
   const { id, publicName } = fetched.document
   if (typeof id !== 'string' || withoutSlash(id) !== walletAddress) return { isGood: false, value: undefined }
