@@ -4,10 +4,10 @@ import type { ListPosition } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
 import { isUsableToken } from '../protocol/access-token.ts'
 import { amountOf, amountToWire, storedAmount, type WireAmount } from '../protocol/amount.ts'
-import { toBase64url, toUtf8 } from '../protocol/bytes.ts'
 import type { Grant } from '../protocol/grant.ts'
-import { type PublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
+import type { PublicKey } from '../protocol/json-web-key.ts'
 import {
+  failureReasonOf,
   isRailPayment,
   type OutgoingPayment,
   type OutgoingPaymentState,
@@ -17,6 +17,7 @@ import {
 import { lineOf, type SignedRequest, showToken, signedRequestIdOf } from '../protocol/signed-request.ts'
 import { creditIdOf } from '../records/credit-id.ts'
 import { isOfKind, recordsOfKind } from '../records/read-record.ts'
+import { thumbprintOf } from '../records/thumbprint.ts'
 import { tokenIdOf, tokenValueOf } from '../records/token-value.ts'
 import { requireWalletAddress } from './require-wallet-address.ts'
 
@@ -170,8 +171,8 @@ async function auditPage(context: Context, payments: readonly OutgoingPayment[])
 function auditedPayment(
   payment: OutgoingPayment,
 ): Omit<AuditedPayment, 'grant' | 'signedRequest' | 'holdId' | 'creditId'> {
-  const { id, walletAddress, client, state, states, createdAt, receiver, quoteId, decision } = payment
-  const failureReason = decision?.action === 'release' ? decision.reason : payment.delivery?.reason
+  const { id, walletAddress, client, state, states, createdAt, receiver, quoteId } = payment
+  const failureReason = failureReasonOf(payment)
   return {
     id,
     walletAddress,
@@ -255,14 +256,13 @@ async function auditedRequest(
   token: PresentedToken | undefined,
 ): Promise<AuditedRequest> {
   const { base, signature, publicKey, body } = request
-  const thumbprint = await context.cryptography.sha256(toUtf8(thumbprintInput(publicKey)))
   return {
     method: lineOf(base, '@method'),
     targetUri: lineOf(base, '@target-uri'),
     ...signedText(base, token),
     signature,
     publicKey,
-    thumbprint: toBase64url(thumbprint),
+    thumbprint: await thumbprintOf(context, publicKey),
     body,
   }
 }

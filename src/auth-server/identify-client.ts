@@ -1,5 +1,5 @@
 import { unknownClient } from '../errors/conditions.ts'
-import { because, clientKeySet, hasAnyOf, type KeyHolder, thumbprintOf } from '../http/client-key.ts'
+import { because, clientKeySet, hasAnyOf, type KeyHolder } from '../http/client-key.ts'
 import { type Proof, proveSignature, signaturesOf } from '../http/credentials.ts'
 import { parseBody } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -7,6 +7,7 @@ import type { SignatureCandidate } from '../http-signatures/signature-candidate.
 import { directedIdentity, IdentifiedRequest } from '../protocol/client.ts'
 import { parsePublicKey } from '../protocol/json-web-key.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
+import { thumbprintOf } from '../records/thumbprint.ts'
 
 /** The client of a grant request, and the proof that it sent it. */
 export interface ClientCaller {

@@ -2,6 +2,7 @@ import type { Cryptography } from '../ports/cryptography.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { ServerKey, ServerKeys } from '../ports/server-keys.ts'
 import { toBase64url } from '../protocol/bytes.ts'
+import { publishedKey } from '../protocol/json-web-key.ts'
 
 /** Derives each key once: deriving one takes ten times as long as answering with the key set that shows it. */
 export function derivedServerKeys(secrets: Secrets, cryptography: Cryptography): ServerKeys {
@@ -23,5 +24,5 @@ async function deriveKey(secrets: Secrets, cryptography: Cryptography, secretId:
   const privateKeySeed = await secrets.deriveBytes(secretId, 'client-key', '')
   const keyId = `server-${secretId}`
   const x = toBase64url(await cryptography.ed25519PublicKey(privateKeySeed))
-  return { keyId, privateKeySeed, jwk: { kid: keyId, alg: 'EdDSA', kty: 'OKP', crv: 'Ed25519', x } }
+  return { keyId, privateKeySeed, jwk: publishedKey({ kid: keyId, x }) }
 }

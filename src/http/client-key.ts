@@ -1,11 +1,11 @@
 import { rateLimited, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { KeySetResult } from '../ports/key-resolver.ts'
-import { toBase64url, toUtf8 } from '../protocol/bytes.ts'
 import { type ClientId, clientWalletAddress } from '../protocol/client.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
-import { findKey, type PublicKey, parseKeySet, parseKeys, thumbprintInput } from '../protocol/json-web-key.ts'
+import { findKey, type PublicKey, parseKeySet, parseKeys } from '../protocol/json-web-key.ts'
 import { reasonText } from '../protocol/reason-text.ts'
+import { thumbprintOf } from '../records/thumbprint.ts'
 import { clientKeysOf, isLocalWalletAddress, tellUnusableKeys } from './local-wallet-address.ts'
 
 /** Whose key must have signed: a client, and the keys that it has already used under its grant. */
@@ -21,11 +21,6 @@ export interface KeyHolder {
 export interface ClientKey {
   readonly key: PublicKey
   readonly thumbprint: string
-}
-
-/** RFC 7638 thumbprint: base64url of SHA-256. @spec KEY-8 */
-export async function thumbprintOf(context: Context, key: PublicKey): Promise<string> {
-  return toBase64url(await context.cryptography.sha256(toUtf8(thumbprintInput(key))))
 }
 
 /**

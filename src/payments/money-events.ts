@@ -3,7 +3,7 @@ import type { MoneyEvent } from '../ports/events.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { amountToWire } from '../protocol/amount.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
-import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { failureReasonOf, type OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { asCommitted } from '../records/as-committed.ts'
 import { deleteChange } from '../records/delete-change.ts'
@@ -44,9 +44,7 @@ export function outgoingPaymentEvent(
     sentAmount: amountToWire(payment.sentAmount),
   }
   if (what !== 'failed') return { type: `outgoing_payment.${what}`, ...event }
-  const { decision, delivery } = payment
-  // If nothing was sent, the decision says why; otherwise the delivery does, which ended before everything had arrived.
-  const reason = decision?.action === 'release' ? decision.reason : delivery?.reason
+  const reason = failureReasonOf(payment)
   return { type: 'outgoing_payment.failed', ...event, ...(reason !== undefined && { reason }) }
 }
 

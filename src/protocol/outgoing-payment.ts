@@ -84,6 +84,14 @@ export interface OutgoingPayment {
   readonly keyId?: string
 }
 
+/**
+ * Why a payment has failed, or is about to: the decision says so if nothing was sent; otherwise the delivery does, which ended
+ * before everything had arrived.
+ */
+export function failureReasonOf({ decision, delivery }: OutgoingPayment): string | undefined {
+  return decision?.action === 'release' ? decision.reason : delivery?.reason
+}
+
 /** A payment to a receiver on this server. */
 export type LocalPayment = OutgoingPayment & Required<Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount'>>
 
