@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { type Access, AccessList } from './access.ts'
-import { ClientIdentification } from './client.ts'
 import { isFinishNonce } from './finish.ts'
 import type { Finish } from './grant.ts'
 import { MAX_URL_LENGTH } from './url.ts'
@@ -11,9 +10,11 @@ export interface InteractionRequest {
   readonly finish?: Finish
 }
 
-/** The body of a grant request. It asks for access, for a subject, or for both. */
+/**
+ * What a grant request asks for: access, a subject, or both. Its `client` was read before (see `IdentifiedRequest`), to find out
+ * who asks.
+ */
 export interface GrantRequest {
-  readonly client: ClientIdentification
   /** Empty if only a subject is asked for. */
   readonly access: readonly Access[]
   /** The wallet address whose owner is to prove control of it, as the client wrote it. */
@@ -56,23 +57,17 @@ const Interact = v.object({
 })
 
 /**
- * Reads the body of a grant request. Unknown members are ignored at the top and refused inside an access entry and the
- * client.
+ * Reads what the body of a grant request asks for. Unknown members are ignored at the top and refused inside an access entry.
  * @spec GRT-2 @spec GRT-3 @spec GRT-11 @spec GRT-14 @spec INT-15
  */
 export const GrantRequest: v.GenericSchema<unknown, GrantRequest> = v.pipe(
-  v.object(
-    {
-      client: ClientIdentification,
-      access_token: v.exactOptional(v.object({ access: AccessList })),
-      subject: v.exactOptional(Subject),
-      interact: v.exactOptional(Interact),
-    },
-    'a grant request must be a JSON object',
-  ),
+  v.object({
+    access_token: v.exactOptional(v.object({ access: AccessList })),
+    subject: v.exactOptional(Subject),
+    interact: v.exactOptional(Interact),
+  }),
   v.transform(
     (body): GrantRequest => ({
-      client: body.client,
       access: body.access_token?.access ?? [],
       ...(body.subject !== undefined && { subject: body.subject }),
       ...(body.interact !== undefined && {

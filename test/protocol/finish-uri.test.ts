@@ -41,12 +41,9 @@ describe('finish URIs', () => {
 })
 
 describe('a grant request', () => {
-  const asking = {
-    client: 'https://client.example/pay',
-    access_token: { access: [{ type: 'quote', actions: ['create'] }] },
-  }
+  const asking = { access_token: { access: [{ type: 'quote', actions: ['create'] }] } }
   const read = (interact: unknown): unknown => v.parse(GrantRequest, { ...asking, interact })
-  const expected = { client: { walletAddress: asking.client }, access: asking.access_token.access }
+  const expected = { access: asking.access_token.access }
 
   it('GRT-2 has no members that were not sent', () => {
     expect(v.parse(GrantRequest, asking)).toStrictEqual(expected)

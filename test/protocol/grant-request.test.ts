@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import { IdentifiedRequest } from '../../src/protocol/client.ts'
 import { GrantRequest } from '../../src/protocol/grant-request.ts'
 import rfc8037 from '../vectors/rfc8037.json' with { type: 'json' }
 
@@ -24,7 +25,6 @@ function refusal(value: unknown): string | undefined {
 describe('grant requests', () => {
   it('GRT-2 are read whole', () => {
     expect(read(body)).toEqual({
-      client: { walletAddress: client },
       access: [incoming, quote, outgoing],
       subject: 'https://wallet.example/alice',
       interact: { finish: { uri: finish.uri, nonce: 'n-1' } },
@@ -33,11 +33,9 @@ describe('grant requests', () => {
 
   it('GRT-2 ask for access or for a subject', () => {
     expect(read({ client, access_token: { access: [quote] } })).toEqual({
-      client: { walletAddress: client },
       access: [quote],
     })
     expect(read({ client, subject, interact: { start: ['redirect'] } })).toEqual({
-      client: { walletAddress: client },
       access: [],
       subject: 'https://wallet.example/alice',
       interact: {},
@@ -53,7 +51,9 @@ describe('grant requests', () => {
     expect(read({ client, access_token: { access: [] }, subject }).access).toEqual([])
   })
 
-  it.each([null, 'x', 1, [], undefined])('GRT-1 are no %j', (value) => expect(refusal(value)).toBeDefined())
+  it.each([null, 'x', 1, [], undefined])('GRT-1 are no %j', (value) =>
+    expect(v.is(IdentifiedRequest, value)).toBe(false),
+  )
 
   it.each([
     { ...body, access_token: {} },
@@ -71,7 +71,9 @@ describe('the client', () => {
     [client, { walletAddress: client }],
     [{ walletAddress: client }, { walletAddress: client }],
     [{ jwk }, { jwk }],
-  ])('KEY-5 is %j', (given, expected) => expect(read({ ...body, client: given }).client).toEqual(expected))
+  ])('KEY-5 is %j', (given, expected) =>
+    expect(v.parse(IdentifiedRequest, { ...body, client: given })).toEqual({ client: expected }),
+  )
 
   it.each([
     undefined,
@@ -83,11 +85,11 @@ describe('the client', () => {
     { jwk: 'x' },
     { jwk: null },
     { walletAddress: 1 },
-  ])('KEY-5 is not %j', (given) => expect(refusal({ ...body, client: given })).toBeDefined())
+  ])('KEY-5 is not %j', (given) => expect(v.is(IdentifiedRequest, { ...body, client: given })).toBe(false))
 
   it('KEY-5 is required', () => {
     const { client: _client, ...rest } = body
-    expect(refusal(rest)).toBeDefined()
+    expect(v.is(IdentifiedRequest, rest)).toBe(false)
   })
 })
 
