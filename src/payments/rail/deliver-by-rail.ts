@@ -52,17 +52,30 @@ export async function deliverByRail(context: Context, record: RailRecord): Promi
     return tryLater(context, record, message)
   }
   if (details === undefined) return giveUp(context, record, progress, 'details_unreadable')
+  return sendOn(context, record, { method, details, receiver, stop })
+}
+
+/** What a rail is asked to carry on with; `stop` is why no new money is to leave. */
+interface Sending {
+  readonly method: PaymentMethod
+  readonly details: IlpPaymentMethod
+  readonly receiver: CheckedReceiver
+  readonly stop: string | undefined
+}
+
+/** Lets the rail send from where it left off, and draws the consequence of its answer. */
+async function sendOn(context: Context, record: RailRecord, sending: Sending): Promise<Step> {
+  const { method, details, receiver, stop } = sending
   const followed = followDelivery(context, record, details)
-  const delivery = deliveryOf(payment, details, stop !== undefined || receiver.state === 'unclear')
+  const delivery = deliveryOf(record.value, details, stop !== undefined || receiver.state === 'unclear')
   // Copies: what the rail writes into them must not become the payment's own amounts, or how far it has come.
-  const deliver = () => method.deliver(structuredClone(delivery), structuredClone(progress), followed.record)
+  const progress = structuredClone(progressOf(record.value))
+  const deliver = () => method.deliver(structuredClone(delivery), progress, followed.record)
   const result = await carry(context, followed, details, deliver)
   if (result === 'lost') return { outcome: 'lost' }
   try {
     // Retried for the whole lease: the rail may not be able to find this out a second time.
-    return await outlastStorage(context, followed.current().dueAt, () =>
-      conclude(context, followed, result, { receiver, stop }),
-    )
+    return await outlastStorage(context, followed.current().dueAt, () => conclude(context, followed, result, sending))
   } catch (cause) {
     if (followed.isLost()) return { outcome: 'lost' }
     tellFault(context, 'a payment could not be moved on', cause)
@@ -145,12 +158,12 @@ async function carry(
   }
 }
 
-/** Draws the consequence of what the rail answered; `stop` is why no new money was to leave. */
+/** Draws the consequence of what the rail answered. */
 async function conclude(
   context: Context,
   followed: FollowedDelivery,
   result: DeliveryResult,
-  { receiver, stop }: { readonly receiver: CheckedReceiver; readonly stop: string | undefined },
+  { receiver, stop }: Sending,
 ): Promise<Step> {
   const record = followed.current()
   const before = progressOf(record.value)

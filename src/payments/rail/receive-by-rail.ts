@@ -203,15 +203,7 @@ async function takeTransfer(
     createdAt: now,
     railAccountId: railAccountId(method, transfer.account),
   }
-  const forgetAt = transfer.notAfter + CLOCK_ERROR_MILLISECONDS
-  const refuse = (answer: TransferOutcome): Attempt<Taken> => {
-    if (forgetAt <= now) return { answer }
-    // Late ones are counted separately: otherwise a stranger's refusals could keep a sender from learning the fate of
-    // its own.
-    const refusals = `${now > transfer.notAfter ? 'expired' : 'refused'} ${transfer.incomingPayment}`
-    if (context.chargeRefusal(refusals) > 0) return { answer: 'rate_limited' }
-    return { changes: [{ action: 'insert', kind: 'receipt', value: refused, dueAt: forgetAt }], answer }
-  }
+  const refuse = (answer: TransferOutcome): Attempt<Taken> => recordRefusal(context, transfer, refused, answer)
   if (isLate) return refuse('refused')
   if (!isSameAsset(transfer.amount, assetOf(incoming.value)))
     throw new TypeError('a transfer is in another asset than its incoming payment')
@@ -233,4 +225,19 @@ async function takeTransfer(
   const dueAt = leaseEnd(context, now)
   const room = replaceIncoming(incoming, reserve(incoming.value, accepted))
   return { changes: [{ action: 'insert', kind: 'receipt', value: taken, dueAt }, room, moved], answer: taken }
+}
+
+/** A refusal, with what is committed so that it stays one: its receipt, for as long as anything could change it. */
+function recordRefusal(
+  context: Context,
+  { notAfter, incomingPayment }: RailTransfer,
+  refused: Receipt,
+  answer: TransferOutcome,
+): Attempt<Taken> {
+  const forgetAt = notAfter + CLOCK_ERROR_MILLISECONDS
+  if (forgetAt <= refused.createdAt) return { answer }
+  // Late ones are counted separately: otherwise a stranger's refusals could keep a sender from learning the fate of its own.
+  const refusals = `${refused.createdAt > notAfter ? 'expired' : 'refused'} ${incomingPayment}`
+  if (context.chargeRefusal(refusals) > 0) return { answer: 'rate_limited' }
+  return { changes: [{ action: 'insert', kind: 'receipt', value: refused, dueAt: forgetAt }], answer }
 }
