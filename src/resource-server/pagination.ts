@@ -40,9 +40,9 @@ export async function answerList<K extends 'incoming-payment' | 'outgoing-paymen
   const found = await activeWalletAddress(context, caller, url)
   await claimSignature(exchange, caller.proof)
   const client = visibleClient(context, caller, kind, found.url)
-  const scope = { walletAddress: found.url, ...(client !== undefined && { client }) }
-  const isShown = (item: RecordTypes[K]): boolean => !isOfOtherAccount(caller.token, item)
-  const { items, pagination } = await listPage(context, kind, scope, page, isShown)
+  const scope = { kind, walletAddress: found.url, ...(client !== undefined && { client }) }
+  const list: List<K> = { ...scope, isShown: (item) => !isOfOtherAccount(caller.token, item) }
+  const { items, pagination } = await listPage(context, list, page)
   return { status: 200, body: { pagination, result: items.map(toWire) } }
 }
 
@@ -78,8 +78,11 @@ function parseLimit(query: URLSearchParams, name: string): number | undefined {
   return limit
 }
 
-/** Whose items a list may show. */
-type Scope = Pick<ListQuery, 'walletAddress' | 'client'>
+/** A list that is asked for: whose items it has, and which of them are shown. */
+interface List<K extends ListableKind> extends Pick<ListQuery, 'walletAddress' | 'client'> {
+  readonly kind: K
+  isShown(item: RecordTypes[K]): boolean
+}
 
 /**
  * Reads one page, newest first. A cursor is the bare id of an item that the same list would show; one more item than
@@ -89,17 +92,16 @@ type Scope = Pick<ListQuery, 'walletAddress' | 'client'>
  */
 async function listPage<K extends ListableKind>(
   context: Context,
-  kind: K,
-  scope: Scope,
+  list: List<K>,
   page: PageRequest,
-  isShown: (item: RecordTypes[K]) => boolean,
 ): Promise<{ readonly items: readonly RecordTypes[K][]; readonly pagination: PageInfo }> {
+  const { isShown, ...scope } = list
   const { cursor, direction } = page
-  let after = cursor === undefined ? undefined : await positionOf(context, kind, scope, cursor, isShown)
+  let after = cursor === undefined ? undefined : await positionOf(context, list, cursor)
   const found: RecordTypes[K][] = []
   for (let limit = page.limit + 1; ; limit = MAX_LIMIT) {
-    const records = await context.storage.list({ ...scope, kind, direction, limit, ...(after && { after }) })
-    const read = recordsOfKind(records, kind).map(({ value }) => value)
+    const records = await context.storage.list({ ...scope, direction, limit, ...(after && { after }) })
+    const read = recordsOfKind(records, list.kind).map(({ value }) => value)
     found.push(...read.filter(isShown))
     const last = read.at(-1)
     if (last === undefined || read.length < limit || found.length > page.limit) break
@@ -122,16 +124,14 @@ async function listPage<K extends ListableKind>(
 
 async function positionOf<K extends ListableKind>(
   context: Context,
-  kind: K,
-  scope: Scope,
+  { kind, walletAddress, client, isShown }: List<K>,
   cursor: string,
-  isShown: (item: RecordTypes[K]) => boolean,
 ): Promise<ListPosition> {
   const record = await readNamed(context.storage, kind, cursor)
   const isInScope =
     record?.isListed === true &&
-    record.value.walletAddress === scope.walletAddress &&
-    (scope.client === undefined || record.value.client === scope.client) &&
+    record.value.walletAddress === walletAddress &&
+    (client === undefined || record.value.client === client) &&
     isShown(record.value)
   if (record === undefined || !isInScope) throw invalidRequest('unknown cursor')
   return { createdAt: record.value.createdAt, id: record.value.id }
