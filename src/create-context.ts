@@ -12,7 +12,7 @@ import type { MoneyEvent, OnEvent, OpenPaymentsEvent } from './ports/events.ts'
 import type { Pricing } from './ports/pricing.ts'
 import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import { isSameAsset } from './protocol/amount.ts'
-import { payersOf } from './protocol/client.ts'
+import { quotaKeysOf } from './protocol/client.ts'
 import { createDecideTogether } from './records/decide-together.ts'
 import { guardDirectory } from './records/guard-directory.ts'
 import { guardKeyResolver } from './records/guard-key-resolver.ts'
@@ -109,7 +109,7 @@ function meterCreations(clock: Clock, createdPerHour: number): Context['chargeCr
     refillMilliseconds: HOUR_MILLISECONDS,
     maximumKeys: METERED,
   })
-  return (client, source) => Math.ceil(take(...payersOf(client, source)) / 1000)
+  return (client, source) => Math.ceil(take(...quotaKeysOf(client, source)) / 1000)
 }
 
 const ACKNOWLEDGE_SECONDS = 10

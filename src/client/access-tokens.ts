@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { OutboundStanding } from '../ports/outbound-requests.ts'
 import { recentlyUsed } from '../protocol/recently-used.ts'
 import { type Failure, type ForeignToken, parseGrant, parseGranted, readAnswer } from './answers.ts'
-import type { SignedRequests } from './signed-requests.ts'
+import type { RequestSender } from './request-sender.ts'
 
 /** A token that this server holds. */
 export interface HeldToken extends ForeignToken {
@@ -31,7 +31,7 @@ export interface AccessTokens {
 /** What it takes to get tokens. */
 export interface AccessTokensOptions {
   readonly clock: Clock
-  readonly requests: SignedRequests
+  readonly sender: RequestSender
   /** The wallet address that this server names as a client where its key alone is not accepted. */
   readonly clientWalletAddress?: string
 }
@@ -47,7 +47,7 @@ const SHARE_OF_HOST = 100
  * another one's payments. An expired token is rotated or, if that fails, requested anew; concurrent calls for one token
  * share one request.
  */
-export function accessTokens({ clock, requests, clientWalletAddress }: AccessTokensOptions): AccessTokens {
+export function accessTokens({ clock, sender, clientWalletAddress }: AccessTokensOptions): AccessTokens {
   const held = recentlyUsed<HeldToken>(HELD, SHARE_OF_HOST)
   const running = new Map<string, Promise<TokenResult>>()
   const takenByAddress = recentlyUsed<true>(HELD, SHARE_OF_HOST)
@@ -60,7 +60,7 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
    * worked last time is tried first.
    */
   async function requestGrant(authServer: string, standing: OutboundStanding): Promise<TokenResult> {
-    const { jwk } = await requests.key()
+    const { jwk } = await sender.key()
     const isByAddress = takenByAddress.get(authServer) === true
     const clients = clientWalletAddress === undefined ? [{ jwk }] : [{ jwk }, clientWalletAddress]
     const [first, second] = isByAddress ? clients.toReversed() : clients
@@ -74,7 +74,7 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
 
   async function askForGrant(authServer: string, client: unknown, standing: OutboundStanding): Promise<TokenResult> {
     const askedAt = clock.now()
-    const answer = await requests.send(
+    const answer = await sender.send(
       {
         method: 'POST',
         url: authServer,
@@ -98,7 +98,7 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
     if (new URL(manage).origin !== new URL(authServer).origin) return undefined
     const askedAt = clock.now()
     const sending = { standing: standing === 'ordered' ? standing : 'known' } as const
-    const answer = await requests.send({ method: 'POST', url: manage, token: value }, sending)
+    const answer = await sender.send({ method: 'POST', url: manage, token: value }, sending)
     const read = readAnswer('rotation', answer, parseGranted)
     return read.ok ? { ...read.value, askedAt } : undefined
   }

@@ -6,10 +6,10 @@ import { parseReceiver, type ReceiverUrl } from '../protocol/receiver.ts'
 import { accessTokens, type HeldToken } from './access-tokens.ts'
 import { parseIncomingPayment, parsePublicView, readAnswer } from './answers.ts'
 import { type KnownCollection, knownCollections } from './known-collections.ts'
-import { type SignedRequestsOptions, signedRequests } from './signed-requests.ts'
+import { type RequestSenderOptions, requestSender } from './request-sender.ts'
 
 /** What it takes to read receivers on other servers. */
-export interface RemoteReceiversOptions extends SignedRequestsOptions {
+export interface RemoteReceiversOptions extends RequestSenderOptions {
   /** Limits how much one stranger can make this server read. */
   readonly charge: ChargeLookup
   /** The wallet address that this server names as a client where its key alone is not accepted. */
@@ -45,8 +45,8 @@ const LATE: FoundReceiver = { ok: false, reason: 'unreachable', detail: `no answ
  */
 export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteReceivers {
   const { clock, send, charge, emit } = options
-  const requests = signedRequests(options)
-  const tokens = accessTokens({ ...options, requests })
+  const sender = requestSender(options)
+  const tokens = accessTokens({ ...options, sender })
   const collections = knownCollections()
   const running = new Map<string, Promise<FoundReceiver>>()
 
@@ -97,7 +97,7 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
     const result = await tokens.tokenFor(collection, authServer, standing, refused)
     if (!result.ok) return { found: result }
     const { token, isNew } = result
-    const answer = await requests.send({ method: 'GET', url, token: token.value }, reading)
+    const answer = await sender.send({ method: 'GET', url, token: token.value }, reading)
     const payment = readAnswer('incoming payment', answer, (document) => parseIncomingPayment(document, url, options))
     if (payment.ok) collections.trust(collection, authServer, reading.standing === 'ordered')
     return { found: payment.ok ? { ok: true, payment: payment.value } : payment, token, isNew }

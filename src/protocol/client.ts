@@ -40,12 +40,12 @@ export function clientWalletAddress(client: ClientId): string | undefined {
 }
 
 /**
- * Who is charged for what a client causes: the client, and the source of its request if the host names it. If it does,
- * only the source is charged for a client without a wallet address: such identities cost nothing to make, and
+ * Whose quotas are charged for what a client causes: its own, and that of the source of its request if the host names it. If
+ * it does, only the source is charged for a client without a wallet address: such identities cost nothing to make, and
  * remembering them would push out the counts of others.
  * @spec T-5 @spec T-37
  */
-export function payersOf(client: ClientId | undefined, source: string | undefined): readonly string[] {
+export function quotaKeysOf(client: ClientId | undefined, source: string | undefined): readonly string[] {
   const isFree = client === undefined || (source !== undefined && clientWalletAddress(client) === undefined)
   return [...(isFree ? [] : [`client ${client}`]), ...(source === undefined ? [] : [`source ${source}`])]
 }

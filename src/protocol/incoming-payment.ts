@@ -165,8 +165,8 @@ export function creditReceipt(payment: IncomingPayment, amount: bigint): Incomin
 /** Frees the room of a reserved receipt: the money did not come. */
 export function dropReceipt(payment: IncomingPayment, amount: bigint): IncomingPayment {
   const reserved = subtractAmounts(payment.reserved, amountOf(payment.reserved, amount))
-  const isUntouched = payment.state === 'processing' && reserved.value === 0n && payment.received.value === 0n
-  return { ...payment, reserved, state: isUntouched ? 'pending' : payment.state }
+  const isEmpty = payment.state === 'processing' && reserved.value === 0n && payment.received.value === 0n
+  return { ...payment, reserved, state: isEmpty ? 'pending' : payment.state }
 }
 
 /**

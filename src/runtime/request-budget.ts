@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import type { ChargeLookup } from '../ports/outbound-requests.ts'
-import { payersOf } from '../protocol/client.ts'
+import { quotaKeysOf } from '../protocol/client.ts'
 import { networkOf } from './public-address.ts'
 import { type TokenBucketOptions, tokenBuckets } from './token-buckets.ts'
 
@@ -34,7 +34,7 @@ export function lookupsBudget(clock: Clock): ChargeLookup {
   const takeOfStrangers = tokenBuckets(clock, FROM_SOURCE)
   const takeOfKnown = tokenBuckets(clock, OF_KNOWN)
   return ({ client, source }, isKnown) => {
-    const wait = (isKnown ? takeOfKnown : takeOfStrangers)(...payersOf(client, source))
+    const wait = (isKnown ? takeOfKnown : takeOfStrangers)(...quotaKeysOf(client, source))
     return Math.ceil(wait / 1000)
   }
 }

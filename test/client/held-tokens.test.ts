@@ -14,7 +14,7 @@ async function holder(clock = fakeClock(), milliseconds = 0, asked: string[] = [
   const key = await derivedServerKeys(secrets, cryptography).current()
   return accessTokens({
     clock,
-    requests: {
+    sender: {
       key: async () => key,
       async send({ url }, { standing }) {
         asked.push(`${url} ${standing}`)

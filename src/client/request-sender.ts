@@ -7,7 +7,7 @@ import type { ServerKey, ServerKeys } from '../ports/server-keys.ts'
 import { toUtf8 } from '../protocol/bytes.ts'
 
 /** What it takes to send requests that this server signs. */
-export interface SignedRequestsOptions {
+export interface RequestSenderOptions {
   readonly clock: Clock
   readonly cryptography: Cryptography
   readonly secrets: Secrets
@@ -27,14 +27,14 @@ export interface RequestToSend {
 }
 
 /** Sends requests that this server signs as a client of others. */
-export interface SignedRequests {
+export interface RequestSender {
   /** Its key, the same in all processes of this server. */
   key(): Promise<ServerKey>
   send(request: RequestToSend, options: OutboundOptions): Promise<OutboundAnswer>
 }
 
 /** Signs with the key of the current secret. */
-export function signedRequests(options: SignedRequestsOptions): SignedRequests {
+export function requestSender(options: RequestSenderOptions): RequestSender {
   const { clock, cryptography, secrets, serverKeys, send } = options
   return {
     key: serverKeys.current,
