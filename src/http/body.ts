@@ -41,16 +41,16 @@ function announcesBody(request: HttpRequest): boolean {
   return request.headerLines('content-length').some((line) => !/^0*$/.test(line.trim()))
 }
 
-async function readInTime<T>({ clock, limits }: Context, reading: Promise<T>): Promise<T> {
+async function readInTime(
+  { clock, limits }: Context,
+  reading: Promise<Uint8Array | undefined>,
+): Promise<Uint8Array | undefined> {
   const bytes = await answerWithin(clock, limits.bodySeconds * 1000, () => reading)
   if (bytes === 'late') throw bodyTooSlow()
   return bytes
 }
 
-/**
- * Parses the body of a request whose caller is already known to have the right. Throws a 400 or a 415.
- * @spec GRT-1 @spec RS-1
- */
+/** Parses the body of a request. Throws a 400 or a 415. @spec GRT-1 */
 export function readJson(request: HttpRequest, bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw invalidRequest('a JSON body is required')
   checkMediaType(request)

@@ -1,5 +1,4 @@
 import type { VerifiedSignature } from '../http-signatures/verify-signature.ts'
-import { toHex, toUtf8 } from '../protocol/bytes.ts'
 import { inOrderOfTime } from '../protocol/identifiers.ts'
 import { decide } from '../records/decide.ts'
 import type { ReplayClaimChange, ReplayClaims } from '../records/decide-once.ts'
@@ -12,7 +11,7 @@ export async function claimsOf(
   exchange: Exchange,
   signatures: readonly VerifiedSignature<ClientKey>[],
 ): Promise<ReplayClaims> {
-  const { cryptography, clock, lifetimes } = exchange.context
+  const { secrets, clock, lifetimes } = exchange.context
   const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000
   const singleUse = isSingleUse(exchange)
   // Kept a day longer, in case a clock is wrong, but only if a quota limits their number: repeating any other request
@@ -22,7 +21,7 @@ export async function claimsOf(
   const bases = new Map<string, ReplayClaimChange>()
   const nonces = new Map<string, ReplayClaimChange>()
   const claim = async (claims: Map<string, ReplayClaimChange>, used: string, timePrefix = ''): Promise<void> => {
-    const id = timePrefix + toHex(await cryptography.sha256(toUtf8(used)))
+    const id = timePrefix + (await secrets.digest(used))
     claims.set(id, { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt })
   }
   for (const { candidate, base, signer } of signatures) {
