@@ -18,6 +18,7 @@ import {
   type IncomingPayment,
   incomingPaymentToWire,
   isActive,
+  type WireIncomingPayment,
 } from '../protocol/incoming-payment.ts'
 import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 import { decide } from '../records/decide.ts'
@@ -55,7 +56,7 @@ export async function createIncomingPayment({
         ...events,
       ],
       resourceId: payment.id,
-      response: { ...incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id)) },
+      response: { ...toWire(context, payment) },
       // Requested before the commit: if the rail fails, no payment must be left behind that its client does not know.
       made: { createdEvent: events[0], methods: await detailsOf(context, payment) },
     }
@@ -63,6 +64,10 @@ export async function createIncomingPayment({
   if (!once.isRepeat) exchange.waitUntil(deliverEvents(context, id, { first: once.made.createdEvent }))
   const methods = once.isRepeat ? await detailsAgain(context, caller, once.resourceId) : once.made.methods
   return { status: 201, body: { ...once.response, methods } }
+}
+
+function toWire(context: Context, payment: IncomingPayment): WireIncomingPayment {
+  return incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id))
 }
 
 async function planIncomingPayment(
@@ -144,7 +149,7 @@ export async function getIncomingPayment({
   await claimSignature(exchange, caller.proof)
   // How it can be paid from elsewhere; empty if it no longer takes money. @spec INC-9
   const methods = isActive(payment, context.clock.now()) ? await detailsOf(context, payment) : []
-  return { status: 200, body: { ...incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id)), methods } }
+  return { status: 200, body: { ...toWire(context, payment), methods } }
 }
 
 /** @spec RS-9 @spec WAS-8 */
@@ -160,10 +165,7 @@ async function publicView({ context, params }: Exchange): Promise<Result> {
 
 /** `list-incoming-payments`. @spec INC-12 */
 export async function listIncomingPayments(input: Input<TokenCaller, undefined>): Promise<Result> {
-  const { context } = input.exchange
-  return answerList(input, 'incoming-payment', (item) =>
-    incomingPaymentToWire(item, incomingPaymentUrl(context, item.id)),
-  )
+  return answerList(input, 'incoming-payment', (item) => toWire(input.exchange.context, item))
 }
 
 /**
@@ -195,5 +197,5 @@ export async function completeIncomingPayment({
     { claims: caller.proof.claims },
   )
   exchange.waitUntil(deliverEvents(context, id))
-  return { status: 200, body: incomingPaymentToWire(completed, incomingPaymentUrl(context, id)) }
+  return { status: 200, body: toWire(context, completed) }
 }

@@ -2,7 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { RailTransfer, TransferOutcome } from '../../ports/payment-method.ts'
 import type { Change, StoredRecord } from '../../ports/storage.ts'
 import type { WalletAddress } from '../../ports/wallet-addresses.ts'
-import { amountOf, isAssetCode, isAssetScale, isSameAsset, MAX_AMOUNT_VALUE } from '../../protocol/amount.ts'
+import { amountOf, isSameAsset, MAX_AMOUNT_VALUE, mistakeInAsset } from '../../protocol/amount.ts'
 import { isLedgerId } from '../../protocol/identifiers.ts'
 import {
   acceptReceipt,
@@ -96,7 +96,7 @@ function assertTransfer(transfer: RailTransfer): void {
   // The comparisons below could all be false for a value that is not a bigint.
   if (![amount.value, accountAmount.value, least, most].every((value) => typeof value === 'bigint'))
     throw new TypeError('the values of a transfer must be bigints')
-  if (!isAssetCode(accountAmount.assetCode) || !isAssetScale(accountAmount.assetScale))
+  if (mistakeInAsset(accountAmount) !== undefined)
     throw new TypeError('accountAmount of a transfer must be in a valid asset')
   for (const { value } of [amount, accountAmount])
     if (value <= 0n || value > MAX_AMOUNT_VALUE)

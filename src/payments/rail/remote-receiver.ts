@@ -2,7 +2,7 @@ import { unavailable } from '../../errors/conditions.ts'
 import type { Context } from '../../ports/context.ts'
 import type { PaymentMethod, RailQuote, RailQuoteRequest } from '../../ports/payment-method.ts'
 import type { FoundReceiver, ReceiverAsker, RemoteIncomingPayment } from '../../ports/remote-receivers.ts'
-import { type Asset, amountOf, isAssetCode, isAssetScale, isSameAsset, mistakeInAsset } from '../../protocol/amount.ts'
+import { type Asset, amountOf, isSameAsset, mistakeInAsset } from '../../protocol/amount.ts'
 import type { RailTerms } from '../../protocol/delivery.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import type { RailRate } from '../../protocol/price.ts'
@@ -167,7 +167,6 @@ async function quoteOf(context: Context, method: PaymentMethod, request: RailQuo
 
 function checkQuote({ account, asset, rate }: Extract<RailQuote, { readonly ok: true }>): void {
   const isRate = [rate.sent, rate.received].every((units) => typeof units === 'bigint' && units > 0n)
-  const isAsset = isAssetCode(asset.assetCode) && isAssetScale(asset.assetScale)
-  if (!isRate || !isAsset || typeof account !== 'string' || account === '')
+  if (!isRate || mistakeInAsset(asset) !== undefined || typeof account !== 'string' || account === '')
     throw new TypeError('PaymentMethod.quote gave no account, no asset, or a rate that is not above zero')
 }
