@@ -1,4 +1,4 @@
-import { ipv6Groups } from '../protocol/ipv6.ts'
+import { ipv6Groups, ipv6Network } from '../protocol/ipv6.ts'
 
 /** The first 96 bits of IPv6 addresses that stand for an IPv4 address: those that a socket maps, and those of NAT64. */
 const IPV4_NETWORKS: ReadonlySet<string> = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'])
@@ -17,7 +17,7 @@ export function sourceNetwork(source: string): string {
   const groups = ipv6Groups(address.split('%', 1)[0] ?? '')
   if (groups === undefined) return address
   if (IPV4_NETWORKS.has(groups.slice(0, 6).join(':'))) return dotted(groups.slice(6))
-  return `${groups.slice(0, 4).join(':')}::/64`
+  return ipv6Network(groups)
 }
 
 function dotted(groups: readonly string[]): string {

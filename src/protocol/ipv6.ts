@@ -11,3 +11,8 @@ export function ipv6Groups(text: string): readonly string[] | undefined {
     .map((part) => part.split(':').filter((group) => group !== ''))
   return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after]
 }
+
+/** The network that counts as one party, by the groups of an address in it: anyone who has one address has all of its /64. */
+export function ipv6Network(groups: readonly string[]): string {
+  return `${groups.slice(0, 4).join(':')}::/64`
+}

@@ -1,4 +1,4 @@
-import { ipv6Groups } from '../protocol/ipv6.ts'
+import { ipv6Groups, ipv6Network } from '../protocol/ipv6.ts'
 
 /**
  * Blocks of IPv4 that are not the public internet, and the one address on which a cloud serves its virtual machines.
@@ -45,8 +45,8 @@ export function isPublicAddress(address: string): boolean {
 
 /** The part of the public internet that counts as one party: an IPv4 address, or the /64 network of an IPv6 address. */
 export function networkOf(address: string): string {
-  const ipv6 = parseIpv4(address) === undefined ? parseIpv6(address) : undefined
-  return ipv6 === undefined ? address : `${(ipv6 >> 64n).toString(16)}::/64`
+  const groups = ipv6Groups(address)
+  return groups === undefined ? address : ipv6Network(groups)
 }
 
 function isWithin(address: bigint, block: bigint | undefined, prefix: number, width: number): boolean {
