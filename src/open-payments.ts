@@ -20,6 +20,7 @@ import { type ReceivedPayment, receivePayment } from './payments/receive-payment
 import { createRecovery } from './payments/recover.ts'
 import { sweepRecords } from './payments/sweep.ts'
 import type { Interactions } from './ports/consent.ts'
+import type { Context } from './ports/context.ts'
 import type { HttpRequest, HttpResponse } from './ports/http-exchange.ts'
 import type { Amount } from './protocol/amount.ts'
 import { walletAddressPath } from './protocol/wallet-address.ts'
@@ -149,17 +150,10 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
   const match = createRouter(routes, bases)
   const pipeline = createPipeline(context, match)
   const { keep, drain } = context.ongoing
-  const tracked = (work: Promise<number>): Promise<number> => {
-    keep(work)
-    return work
-  }
-  // A `waitUntil` that throws must not make what was done fail: the client would order it again.
-  const tellHost = (host: HandleOptions, work: Promise<unknown>): void => {
-    try {
-      host.waitUntil?.(work)
-    } catch (cause) {
-      tellFault(context, 'waitUntil failed', cause)
-    }
+  const onTimer = (message: string, work: () => Promise<number>): Promise<number> => {
+    const running = tellFailure(context, message, work)
+    keep(running)
+    return running
   }
   const credits = new Set<Promise<unknown>>()
   const keepCredit = (work: Promise<unknown>): void => {
@@ -171,13 +165,11 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
   const railAt = railEndpoints(context.paymentMethods, routes, bases)
   const handle: OpenPayments['handle'] = async (request, host = {}) => {
     const rail = railAt(request.method, request.target)
-    if (rail !== undefined) {
-      const response = await answerByRail(context, rail, request)
-      // Money that the rail has taken is credited after the answer.
-      tellHost(host, Promise.all(credits))
-      return response
-    }
-    return pipeline(request, (work) => tellHost(host, keep(work)))
+    if (rail === undefined) return pipeline(request, (work) => tellHost(context, host, keep(work)))
+    const response = await answerByRail(context, rail, request)
+    // Money that the rail has taken is credited after the answer.
+    tellHost(context, host, Promise.all(credits))
+    return response
   }
   return {
     handle,
@@ -201,9 +193,18 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
       undecided: () => listUndecided(context),
     },
     audit: (walletAddress) => auditPayments(context, walletAddress),
-    recover: () => tracked(tellFailure(context, 'recover() failed', recover)),
-    sweep: () => tracked(tellFailure(context, 'sweep() failed', () => sweepRecords(context))),
+    recover: () => onTimer('recover() failed', recover),
+    sweep: () => onTimer('sweep() failed', () => sweepRecords(context)),
     drain: () => context.deliveries.beginNoneDuring(drain),
+  }
+}
+
+/** A `waitUntil` that throws must not make what was done fail: the client would order it again. */
+function tellHost(context: Context, host: HandleOptions, work: Promise<unknown>): void {
+  try {
+    host.waitUntil?.(work)
+  } catch (cause) {
+    tellFault(context, 'waitUntil failed', cause)
   }
 }
 
