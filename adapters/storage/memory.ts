@@ -5,7 +5,7 @@
  */
 
 import type { Change, ListableKind, ListPosition, RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
-import { idOf } from '../../src/records/id-of.ts'
+import { idOf } from '../../src/records/change.ts'
 
 function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value

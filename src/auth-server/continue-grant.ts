@@ -17,12 +17,12 @@ import type { StoredRecord } from '../ports/storage.ts'
 import { isEqualDigest } from '../protocol/bytes.ts'
 import { ContinuationRequest } from '../protocol/continuation.ts'
 import { finaliseGrant, type Grant } from '../protocol/grant.ts'
+import { unmarked } from '../records/change.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { endGrantChange, revokeGrantChanges } from '../records/end-grant.ts'
 import { knownAtFirst, readNamed, readRecord } from '../records/read-record.ts'
 import { REPEAT_MILLISECONDS } from '../records/retention.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
-import { unmarked } from '../records/unmarked.ts'
 import {
   continuationToWire,
   type IssuedToken,

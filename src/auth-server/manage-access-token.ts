@@ -8,12 +8,12 @@ import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
+import { unmarked } from '../records/change.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { revokeGrantChanges } from '../records/end-grant.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { OVER_KEPT_MILLISECONDS, REPEAT_MILLISECONDS } from '../records/retention.ts'
 import { tokenIdOf } from '../records/token-value.ts'
-import { unmarked } from '../records/unmarked.ts'
 import {
   type IssuedToken,
   insertToken,

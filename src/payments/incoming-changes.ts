@@ -2,8 +2,8 @@ import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { creditReceipt, dropReceipt, hasEnded, type IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
+import { unmarked } from '../records/change.ts'
 import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
-import { unmarked } from '../records/unmarked.ts'
 import { eventChanges, incomingPaymentEvent } from './money-events.ts'
 
 /** The change that writes an incoming payment; one that is completed or expired is no longer due. */

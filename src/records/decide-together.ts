@@ -1,8 +1,7 @@
 import type { Context, InTurn, Plan } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
+import { idOf, MOST_CHANGES } from './change.ts'
 import { type CommitContext, commitKnown } from './decide.ts'
-import { idOf } from './id-of.ts'
-import { MOST_CHANGES } from './most-changes.ts'
 
 /**
  * The most tasks that share one turn, including the one whose turn it is: a turn must not serve everybody who waits.

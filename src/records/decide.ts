@@ -2,7 +2,7 @@ import { invalidSignature, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { Change, CommitResult, RecordKind } from '../ports/storage.ts'
 import { isWrittenBy, type Write } from './as-committed.ts'
-import { idOf } from './id-of.ts'
+import { idOf } from './change.ts'
 import { tellFault } from './tell-fault.ts'
 
 // Which way to commit, by who waits for the outcome:

@@ -1,9 +1,9 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { finaliseGrant, type Grant, wasGiven } from '../protocol/grant.ts'
+import { unmarked } from './change.ts'
 import { readRecord } from './read-record.ts'
 import { OVER_KEPT_MILLISECONDS } from './retention.ts'
-import { unmarked } from './unmarked.ts'
 
 /** The change that writes a grant which is over. If its owner did not give it, it is deleted after 30 days. */
 export function endGrantChange(context: Context, record: StoredRecord<'grant'>, value: Grant): Change {

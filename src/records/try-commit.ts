@@ -1,6 +1,6 @@
 import type { Change } from '../ports/storage.ts'
+import { idOf } from './change.ts'
 import { type CommitContext, conflictsOf } from './decide.ts'
-import { idOf } from './id-of.ts'
 import { tellFault } from './tell-fault.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { MoneyEvent, StoredRecord } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { idOf } from '../../src/records/id-of.ts'
+import { idOf } from '../../src/records/change.ts'
 import { gate } from '../support/gate.ts'
 import { randomNumbers } from '../support/random-numbers.ts'
 import { BASE, usd, usdAmount } from '../support/test-wallet.ts'

@@ -1,5 +1,5 @@
 import type { Change, RecordKind } from '../../../src/ports/storage.ts'
-import { idOf } from '../../../src/records/id-of.ts'
+import { idOf } from '../../../src/records/change.ts'
 import type { TableLayout } from '../sql/layout.ts'
 import { type Cell, encodeRecord } from '../sql/rows.ts'
 import { selectedColumns, type Table } from '../sql/statements.ts'

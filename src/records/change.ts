@@ -1,0 +1,25 @@
+import type { Change, RecordMarks, StoredRecord } from '../ports/storage.ts'
+
+/**
+ * The most changes that one commit may have: see `Storage`. Whoever commits for many records at once takes no more of them.
+ */
+export const MOST_CHANGES = 100
+
+/** The id of the record that a change is about. */
+export function idOf(change: Change): string {
+  return 'value' in change ? change.value.id : change.id
+}
+
+/** The change that deletes a record, if it is still as it was read. */
+export function deleteChange({ kind, version, value }: StoredRecord): Change {
+  return { action: 'delete', kind, id: value.id, version }
+}
+
+/**
+ * A record without its marks, so that a change made from it is due and listed only if the change itself says so. A
+ * change made from the whole record keeps the marks.
+ */
+export function unmarked<T extends RecordMarks>(record: T): Omit<T, keyof RecordMarks> {
+  const { dueAt, isListed, schemaVersion, ...others } = record
+  return others
+}
