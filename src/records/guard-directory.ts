@@ -37,18 +37,14 @@ export function guardDirectory(
 function mistakeInWalletAddress(found: WalletAddress): string | undefined {
   if (typeof found !== 'object') return `the answer must be an object, not ${shownValue(found)}`
   const { account, publicName, isActive, keys } = found
-  if (!isText(account) || account === '')
+  if (typeof account !== 'string' || account === '')
     return `account must be a string that is not empty, not ${shownValue(account)}`
   const mistake = mistakeInAsset(found)
   if (mistake !== undefined) return mistake
-  if (!isText(publicName ?? '')) return `publicName must be a string, not ${shownValue(publicName)}`
+  if (typeof (publicName ?? '') !== 'string') return `publicName must be a string, not ${shownValue(publicName)}`
   // A 0 that was meant as "no" must not pass for "yes".
   if (typeof (isActive ?? true) !== 'boolean') return `isActive must be true or false, not ${shownValue(isActive)}`
   return Array.isArray(keys ?? []) ? undefined : 'keys must be a list'
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string'
 }
 
 /** A row of a database has null where a member is absent. */
