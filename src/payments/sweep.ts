@@ -52,11 +52,29 @@ export async function sweepRecords(context: Context): Promise<number> {
 
 async function sweepKind(context: Context, kind: RecordKind, now: number): Promise<number> {
   const due = await context.storage.due(kind, now, BATCH)
-  const forgotten = await forgetRecords(
-    context,
-    due.filter((record) => !isEndedFirst(record) && !isKept(record)),
-  )
-  return forgotten + (await sweepEach(context, due.filter(isEndedFirst), (record) => endRecord(context, record)))
+  const thatAre = (fate: Fate): readonly StoredRecord[] => due.filter((record) => fateOf(record) === fate)
+  const forgotten = await forgetRecords(context, thatAre('deleted'))
+  return forgotten + (await sweepEach(context, thatAre('ended'), (record) => endRecord(context, record)))
+}
+
+/** What becomes of a record that is due. */
+type Fate = 'ended' | 'deleted' | 'kept'
+
+/**
+ * A grant that nobody continued is finalised before it is deleted, and an incoming payment expires. A grant that its owner
+ * gave is only due if somebody has set that by hand: it is kept, and due no more. An incoming payment that has ended is deleted
+ * if it is untouched, a receipt if its transfer was refused, and every other kind of record is.
+ */
+function fateOf(record: StoredRecord): Fate {
+  if (isOfKind(record, 'grant')) {
+    const { state } = record.value
+    return state === 'pending' || state === 'approved' || wasGiven(record.value) ? 'ended' : 'deleted'
+  }
+  if (isOfKind(record, 'incoming-payment')) {
+    if (!hasEnded(record.value)) return 'ended'
+    return isUntouched(record) ? 'deleted' : 'kept'
+  }
+  return isOfKind(record, 'receipt') && !isRefusal(record) ? 'kept' : 'deleted'
 }
 
 /**
@@ -65,25 +83,6 @@ async function sweepKind(context: Context, kind: RecordKind, now: number): Promi
  */
 export function isRefusal({ value }: StoredRecord<'receipt'>): boolean {
   return value.state === 'dropped'
-}
-
-/**
- * Records that must not be deleted: a receipt, unless its transfer was refused; an incoming payment, unless it is
- * untouched.
- */
-function isKept(record: StoredRecord): boolean {
-  if (isOfKind(record, 'incoming-payment')) return !isUntouched(record)
-  return isOfKind(record, 'receipt') && !isRefusal(record)
-}
-
-/**
- * Records that are ended instead of deleted: an incoming payment expires, a grant that nobody continued is finalised. One
- * that its owner gave is only due if somebody has set that by hand: it is kept, and due no more.
- */
-function isEndedFirst(record: StoredRecord): boolean {
-  if (isOfKind(record, 'grant'))
-    return record.value.state === 'pending' || record.value.state === 'approved' || wasGiven(record.value)
-  return isOfKind(record, 'incoming-payment') && !hasEnded(record.value)
 }
 
 async function endRecord(context: Context, record: StoredRecord): Promise<TakenUp> {
