@@ -5,8 +5,9 @@ import { decodeIlpPacket, type IlpReply } from './packet.ts'
 
 /**
  * Sends one packet to a peer, never twice: `POST` of `bytes` to `url` with `Authorization: Bearer` and the token.
- * Resolves with the answer; rejects if no complete answer came. An error whose code or cause says that no connection was
- * made is taken as proof that nothing has left, so no other error may look like one. `signal` ends the wait.
+ * Resolves with the answer; rejects if no complete answer came. An error whose `code`, `syscall`, message or `cause` says, as
+ * those of the runtimes do, that no connection was made is taken as proof that nothing has left, so no other error may look
+ * like one. `signal` ends the wait.
  */
 export type SendToPeer = (request: {
   readonly url: string
@@ -109,6 +110,12 @@ function readAnswer({ status, bytes }: { readonly status: number; readonly bytes
 }
 
 /**
+ * What Node was doing when a call of the system failed, if no connection was made: no way there, nobody listens, or no file
+ * or port left. An open connection fails in `read` or `write`, if need be with the same code.
+ */
+const CONNECTING: ReadonlySet<unknown> = new Set(['getaddrinfo', 'connect'])
+
+/**
  * Error codes of runtimes for a connection that was never made, or whose other end had no valid certificate: nothing
  * has left by then.
  */
@@ -118,12 +125,16 @@ const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
   'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
+
+/** Words for the same: Deno has no code, and Bun has codes that an open connection might have, too. */
+const NO_CONNECTION = /client error \(Connect\)|(?:Unable to connect\. .*|Was there a typo in the url or port)\?$/
 
 function readError(error: unknown): PeerAnswer {
   return isNotConnected(error)
@@ -133,7 +144,9 @@ function readError(error: unknown): PeerAnswer {
 
 function isNotConnected(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if (NOT_CONNECTED.has(Reflect.get(error, 'code'))) return true
-  // Deno has no code for it.
-  return error.message.includes('client error (Connect)') || isNotConnected(error.cause)
+  if (CONNECTING.has(Reflect.get(error, 'syscall')) || NOT_CONNECTED.has(Reflect.get(error, 'code'))) return true
+  if (NO_CONNECTION.test(error.message)) return true
+  // One for each address of the host.
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isNotConnected)
+  return isNotConnected(error.cause)
 }

@@ -157,6 +157,12 @@ describe('a packet over HTTP', () => {
     expect(await ask(PACKET, 10_000)).toMatchObject({ outcome: 'not_taken', reason: 'unreachable' })
   })
 
+  it('was not taken where no way leads to the host', async () => {
+    // No network has a way to this address, and the system says so at once.
+    const ask = askOverHttp(sendOverFetch, { url: 'http://255.255.255.255/', outgoingToken: TOKEN }, systemClock())
+    expect(await ask(PACKET, 10_000)).toMatchObject({ outcome: 'not_taken', reason: 'unreachable' })
+  })
+
   it.each([
     ['before it is answered', ''],
     ['in the middle of the answer', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc'],
@@ -216,7 +222,23 @@ describe('waiting for a peer', () => {
       Object.assign(new Error('outer'), { cause: Object.assign(new Error('inner'), { code: 'ECONNREFUSED' }) }),
       'not_taken',
     ],
+    [failed('connect', 'EHOSTUNREACH'), 'not_taken'],
+    // No file, or no port, is left for another connection.
+    [failed('connect', 'EMFILE'), 'not_taken'],
+    [failed('connect', 'EADDRNOTAVAIL'), 'not_taken'],
+    [failed('getaddrinfo', 'EAI_FAIL'), 'not_taken'],
+    // The host of an open connection may be out of reach as well.
+    [failed('read', 'EHOSTUNREACH'), 'unknown'],
+    [failed('write', 'ETIMEDOUT'), 'unknown'],
+    [new AggregateError([failed('connect', 'ENETUNREACH'), failed('connect', 'ETIMEDOUT')]), 'not_taken'],
+    [new AggregateError([failed('connect', 'ENETUNREACH'), failed('read', 'ETIMEDOUT')]), 'unknown'],
+    [new AggregateError([]), 'unknown'],
+    // The clock of this server is behind, or the certificate was put in place too early.
+    [Object.assign(new Error('not yet'), { code: 'CERT_NOT_YET_VALID' }), 'not_taken'],
     [Object.assign(new Error('bun'), { code: 'ECONNREFUSED' }), 'not_taken'],
+    [failedOnBun('EMFILE: Was there a typo in the url or port?'), 'not_taken'],
+    [failedOnBun('EHOSTUNREACH: Unable to connect. Is the computer able to access the url?'), 'not_taken'],
+    [failedOnBun('ECONNRESET: The socket connection was closed unexpectedly.'), 'unknown'],
     [new TypeError('deno', { cause: new Error('x: client error (Connect): tcp connect error') }), 'not_taken'],
     [new TypeError('deno', { cause: new Error('x: client error (SendRequest): connection closed') }), 'unknown'],
   ])('never rejects: %s', async (cause, outcome) => {
@@ -233,6 +255,16 @@ describe('waiting for a peer', () => {
     expect(JSON.stringify(await asked)).not.toMatch(/token|peer\.example/)
   })
 })
+
+/** An error of Node, which says what it was doing. */
+function failed(syscall: string, code: string): Error {
+  return Object.assign(new Error(`${syscall} ${code}`), { code, syscall })
+}
+
+/** An error of Bun, which says only by its words what it was doing. */
+function failedOnBun(message: string): Error {
+  return Object.assign(new TypeError(message), { code: message.slice(0, message.indexOf(':')) })
+}
 
 function offer(): Uint8Array {
   const [expiresAt, data] = [Date.UTC(2026, 0), new Uint8Array()]
