@@ -177,16 +177,19 @@ function sendAnswer(
   if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
   // `connection` exists only in HTTP/1; in HTTP/2 Node warns about it.
   if (request.httpVersionMajor > 1) delete sent['connection']
-  if (status !== 204 && status !== 304) sent['content-length'] = Buffer.byteLength(body ?? '')
+  const isEmpty = status === 204 || status === 304
+  if (!isEmpty) sent['content-length'] = Buffer.byteLength(body ?? '')
+  // Node drops a body that must not be sent, but a server with `rejectNonStandardBodyWrites` throws.
+  const written = isEmpty || request.method === 'HEAD' ? undefined : body
   const isUnread = !request.complete && !request.readableEnded && !isWhole && hasBody(request)
   // The unread rest of a body would have to arrive before the next request.
   if (isUnread && request.httpVersionMajor === 1) sent['connection'] = 'close'
   response.writeHead(status, sent)
   if (isUnread && request.httpVersionMajor === 1) {
-    endAfterBody(request, response, body)
+    endAfterBody(request, response, written)
     return
   }
-  response.end(body)
+  response.end(written)
   if (isUnread && isOfHttp2(request)) endWithoutBody(request, response)
 }
 

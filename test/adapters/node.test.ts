@@ -199,6 +199,19 @@ describe('a response on node:http', () => {
   })
 
   it.each([
+    ['HEAD', 200],
+    ['GET', 204],
+    ['GET', 304],
+  ])('has no body for %s with status %i, where the server takes none either', async (method, status) => {
+    const listener = toNodeListener(answering({ status, headers: {}, body: 'four' }))
+    const port = await listen(listener, { rejectNonStandardBodyWrites: true })
+    const text = await receive(send(port, `${method} /op HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n`))
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\r\n\r\n$`))
+    const unread = `${method} /op HTTP/1.1\r\nHost: test\r\nContent-Length: 3\r\n\r\nabc`
+    expect(await receive(send(port, unread))).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\r\n\r\n$`))
+  })
+
+  it.each([
     [204, undefined],
     [303, '0'],
     // It would be the length that the document has.

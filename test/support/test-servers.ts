@@ -1,10 +1,12 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach } from 'vitest'
 
 /** Servers that are closed after each test. */
-export function testServers(): { readonly listen: (listener: RequestListener) => Promise<number> } {
+export function testServers(): {
+  readonly listen: (listener: RequestListener, options?: ServerOptions) => Promise<number>
+} {
   const servers: Server[] = []
   afterEach(() => {
     for (const server of servers.splice(0)) {
@@ -13,8 +15,8 @@ export function testServers(): { readonly listen: (listener: RequestListener) =>
     }
   })
   return {
-    async listen(listener) {
-      const server = createServer(listener).listen(0, '127.0.0.1')
+    async listen(listener, options = {}) {
+      const server = createServer(options, listener).listen(0, '127.0.0.1')
       servers.push(server)
       await once(server, 'listening')
       return (server.address() as AddressInfo).port
