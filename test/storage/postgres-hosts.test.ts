@@ -73,6 +73,16 @@ it.each(['postgres://wallet:secret@localhost/wallet', {}, undefined, null, 7])(
   },
 )
 
+it('a single connection of pg is refused, whether or not it is open: it ends with its first error', async () => {
+  const pool = openPool(await newSchema())
+  const taken = await pool.connect()
+  for (const client of [new pg.Client(), taken]) {
+    const opened = postgresStorage(client as unknown as PostgresDatabase)
+    await expect(opened).rejects.toThrow('must be a Pool of pg or an instance of postgres')
+  }
+  taken.release()
+})
+
 it('postgres: what follows a query that failed once it had answered some rows is answered in full', async () => {
   const sql = openSql(await newSchema(), {}, { max: 1 })
   const storage = await postgresStorage(sql)

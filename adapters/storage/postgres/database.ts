@@ -249,15 +249,16 @@ function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: 
 const LONGEST_ANSWER_SECONDS = 86_400
 
 /**
- * The connections of a host's database; `postgres` is recognised by its `unsafe`. Throws if it is neither, without saying
- * what it is: a connection string contains a password.
+ * The connections of a host's database; `postgres` is recognised by its `unsafe`. Throws if it is neither, or a single
+ * connection of `pg`, without saying what it is: a connection string contains a password.
  */
 export function connectionsOf(database: PostgresDatabase, options: PostgresOptions): Connections {
   requireObject('the options of postgresStorage()', options)
   refuseUnknown('postgresStorage', options, ['prepare', 'answerSeconds'])
   const { prepare = true, answerSeconds = 30 } = options
   const isInstance = typeof database === 'function' || (typeof database === 'object' && database !== null)
-  if (!isInstance || !('unsafe' in database || 'connect' in database))
+  // A client of `pg` can connect as well, but only its clients parse types.
+  if (!isInstance || !('unsafe' in database || 'connect' in database) || 'getTypeParser' in database)
     throw new ConfigurationError('the database of postgresStorage must be a Pool of pg or an instance of postgres')
   if (typeof prepare !== 'boolean') throw new ConfigurationError('postgresStorage: prepare must be true or false')
   if (typeof answerSeconds !== 'number' || !(answerSeconds > 0 && answerSeconds <= LONGEST_ANSWER_SECONDS))
