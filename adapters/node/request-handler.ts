@@ -66,9 +66,10 @@ const MANY_LINES = 100
  * lines would be compared with each of their names.
  * @spec T-36
  */
-function readLines({ rawHeaders, httpVersionMajor }: IncomingMessage): HttpRequest['headerLines'] {
+function readLines({ rawHeaders, headers, httpVersionMajor }: IncomingMessage): HttpRequest['headerLines'] {
   let byName: ReadonlyMap<string, readonly string[]> | undefined
   const linesNamed = (name: string): readonly string[] => {
+    if (rawHeaders.length === 0) return joinedLines(headers, name)
     if (rawHeaders.length <= 2 * MANY_LINES) return linesOf(rawHeaders, name)
     byName ??= sortByName(rawHeaders)
     return byName.get(name) ?? []
@@ -92,6 +93,14 @@ function linesOf(rawHeaders: readonly string[], name: string): readonly string[]
     if (raw?.length === name.length && raw.toLowerCase() === name) lines.push(rawHeaders[at + 1] ?? '')
   }
   return lines
+}
+
+/**
+ * The lines of a field in a request that was made without a connection, as by `serverless-http`: such a one has no raw lines,
+ * and what came as several is one, as on a Fetch host.
+ */
+function joinedLines(headers: IncomingMessage['headers'], name: string): readonly string[] {
+  return Object.hasOwn(headers, name) ? [headers[name] ?? ''].flat().map(String) : []
 }
 
 function sortByName(rawHeaders: readonly string[]): ReadonlyMap<string, readonly string[]> {

@@ -47,6 +47,17 @@ describe('a body that comes', () => {
   })
 })
 
+it('a request that was made without a connection has the header lines that its maker joined', async () => {
+  const { port } = behind((request, next) => {
+    // As from adapters for functions: they set `headers`, where a length is a number, and no raw lines.
+    const headers = { ...request.headers, 'content-length': 2, authorization: 'GNAP a, GNAP b' }
+    Object.assign(request, { headers, rawHeaders: [] })
+    next()
+  })
+  const seen = await ask(await port, 'POST /op HTTP/1.1\r\nContent-Length: 2', '{}')
+  expect(seen).toMatchObject({ body: '{}', authorization: ['GNAP a, GNAP b'], host: ['test'] })
+})
+
 describe('a body that something in front has touched', () => {
   it('DIG-7 is refused loudly, and ends no process, where it comes as text', async () => {
     const { echo, port } = behind((request, next) => {
