@@ -184,22 +184,19 @@ function sendAnswer(
   const sent: Record<string, string | number> = others
   // The host may already have set a cookie of its own.
   if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
+  const isUnread = !request.complete && !request.readableEnded && !isWhole && hasBody(request)
   // `connection` exists only in HTTP/1; in HTTP/2 Node warns about it.
-  if (request.httpVersionMajor > 1) delete sent['connection']
+  if (isOfHttp2(request)) delete sent['connection']
+  // The unread rest of a body would have to arrive before the next request.
+  else if (isUnread) sent['connection'] = 'close'
   const isEmpty = status === 204 || status === 304
   if (!isEmpty) sent['content-length'] = Buffer.byteLength(body ?? '')
   // Node drops a body that must not be sent, but a server with `rejectNonStandardBodyWrites` throws.
   const written = isEmpty || request.method === 'HEAD' ? undefined : body
-  const isUnread = !request.complete && !request.readableEnded && !isWhole && hasBody(request)
-  // The unread rest of a body would have to arrive before the next request.
-  if (isUnread && request.httpVersionMajor === 1) sent['connection'] = 'close'
   response.writeHead(status, sent)
-  if (isUnread && request.httpVersionMajor === 1) {
-    endAfterBody(request, response, written)
-    return
-  }
-  response.end(written)
-  if (isUnread && isOfHttp2(request)) endWithoutBody(request, response)
+  if (!isUnread) response.end(written)
+  else if (isOfHttp2(request)) endWithoutBody(request, response, written)
+  else endAfterBody(request, response, written)
 }
 
 /** A request of `node:http2`, to which its compatibility API gives the type of `node:http`. */
@@ -210,10 +207,11 @@ function isOfHttp2(request: IncomingMessage): request is Http2Request {
 }
 
 /**
- * Closes the stream of a request if the client leaves it open for a second after the answer: Node itself does that only if
- * nothing was read of it. Closed at once, it would be reset before the answer has ended.
+ * Sends the whole answer, and closes the stream of a request if the client leaves it open for a second after that: Node itself
+ * does so only if nothing was read of it. Closed at once, it would be reset before the answer has ended.
  */
-function endWithoutBody({ stream }: Http2Request, response: ServerResponse): void {
+function endWithoutBody({ stream }: Http2Request, response: ServerResponse, body: HttpResponse['body']): void {
+  response.end(body)
   const timer = setTimeout(() => stream.close(), LINGER_MILLISECONDS)
   response.on('close', () => clearTimeout(timer))
 }
