@@ -24,8 +24,8 @@ export type Counterparty =
     }
 
 /**
- * Why a ledger refuses. A refusal is final: it had no effect, and the same id gets the same refusal again. `account_closed`: the account is
- * closed or unknown; `not_allowed`: it may not send, or not receive, or is in another asset.
+ * Why a ledger refuses. A refusal is final: it had no effect, and the same id gets the same refusal again. `account_closed`:
+ * the account is closed or unknown; `not_allowed`: it may not send, or not receive, or is in another asset.
  */
 export type LedgerRefusal = 'insufficient_funds' | 'account_closed' | 'not_allowed'
 

@@ -6,7 +6,10 @@ import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 export interface RemoteIncomingPayment {
   /** Its URL, which is also what its server calls it. */
   readonly url: string
-  /** Whom it pays, as its server claims; canonical. Absent if what it says is no wallet address: that makes it no worse a receiver. */
+  /**
+   * Whom it pays, as its server claims; canonical. Absent if what it says is no wallet address: that makes it no worse a
+   * receiver.
+   */
   readonly walletAddress?: string
   readonly isCompleted: boolean
   /** In the asset of `receivedAmount`. */

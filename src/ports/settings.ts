@@ -36,8 +36,8 @@ export interface RequestLimits {
    * client and the receiver's server, and the hold may take half as long again: so its answer takes at most
    * 1.5 × `holdSeconds`, plus the storage. In any other request each call has it to itself. Whatever this setting is,
    * fetching the keys of a client ends after 3 seconds (a `keyResolver` of your own has 4, twice if a key is new to it),
-   * reading a receiver on another server after 3, and `ilp` takes at most 2.5 to find the rate to it. Default 3; at most a fifth of
-   * `leaseSeconds`.
+   * reading a receiver on another server after 3, and `ilp` takes at most 2.5 to find the rate to it. Default 3; at most a
+   * fifth of `leaseSeconds`.
    */
   readonly holdSeconds: number
   /** How long a commit is retried against concurrent writers. Default 3. */
@@ -99,7 +99,11 @@ export interface Policies {
   readonly withoutInteraction: readonly ('incoming-payment' | 'quote')[]
   /** Whether the URI in `WWW-Authenticate: GNAP as_uri=` is in quotation marks. Default no, as published. */
   readonly quoteAsUri: boolean
-  /** Admits http and ports, on loopback names only, in wallet addresses, finish URIs and key fetches. For development. Default no. @spec WAS-2 */
+  /**
+   * Admits http and ports, on loopback names only, in wallet addresses, finish URIs and key fetches. For development.
+   * Default no.
+   * @spec WAS-2
+   */
   readonly loopbackHttp: boolean
   /** App schemes allowed in a finish URI besides https, such as `com.example.app`. Default none. @spec INT-5 */
   readonly finishSchemes: readonly string[]

@@ -117,6 +117,7 @@ export interface ListQuery {
   readonly after?: ListPosition
   /** `older`: newest first (createdAt, then id, both descending). `newer`: the exact reverse. */
   readonly direction: 'older' | 'newer'
+  /** The most records that are wanted, at least one. */
   readonly limit: number
 }
 

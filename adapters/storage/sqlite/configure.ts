@@ -5,9 +5,9 @@ import { createRunner, inTransaction, type SqliteHandle, waitFor } from './handl
 /** How a connection is used. */
 export interface SqliteOptions {
   /**
-   * How long a write waits for another process that is writing; this blocks the event loop. Default 5. Once it has waited in
-   * vain, further writes on this connection wait a tenth of a second each, until the storage, or the ledger, that waited in vain
-   * has written.
+   * How long a write waits for another process that is writing; this blocks the event loop. Default 5; from 0 to 86400. Once
+   * it has waited in vain, further writes on this connection wait a tenth of a second each, until the storage, or the ledger,
+   * that waited in vain has written.
    */
   readonly busyTimeoutSeconds?: number
 }
