@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { sqliteLedger } from '../../adapters/ledger/sqlite.ts'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
@@ -448,5 +448,17 @@ describe('openSqlite', () => {
 
   it('rejects where the file cannot be opened', async () => {
     await expect(openSqlite(`${newFile()}/in-no-folder.db`)).rejects.toThrow()
+  })
+
+  it('says why libsql could not be loaded, where nothing is built in', async () => {
+    vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined)
+    vi.doMock('libsql', () => Promise.reject(new Error('no native code for this machine')))
+    try {
+      const error = await openSqlite(':memory:').catch((caught: unknown) => caught)
+      expect(error).toMatchObject({ message: expect.stringContaining('no SQLite: '), cause: expect.any(Error) })
+    } finally {
+      vi.doUnmock('libsql')
+      vi.restoreAllMocks()
+    }
   })
 })

@@ -22,13 +22,19 @@ export function builtInSqlite(): Constructor | undefined {
   return isConstructor(found) ? found : undefined
 }
 
-async function libsql(): Promise<Constructor | undefined> {
+/** `Database` of the package `libsql`. Rejects with the reason if that cannot be loaded, which may be here all the same. */
+async function libsql(): Promise<Constructor> {
+  let cause: unknown
   try {
     const { default: found } = await import('libsql')
-    return isConstructor(found) ? found : undefined
-  } catch {
-    return undefined
+    if (isConstructor(found)) return found
+  } catch (error) {
+    cause = error
   }
+  throw new Error(
+    'no SQLite: this runtime has no node:sqlite (Node 22.13 and later, Bun and Deno have it); npm install libsql',
+    { cause },
+  )
 }
 
 /**
@@ -40,11 +46,6 @@ export async function openSqlite(path: string): Promise<OpenedSqlite> {
   if (typeof path !== 'string' || path === '')
     throw new ConfigurationError(`openSqlite: the path must be that of a file, or ':memory:', not ${shownValue(path)}`)
   const Database = builtInSqlite() ?? (await libsql())
-  if (Database === undefined) {
-    throw new Error(
-      'no SQLite: this runtime has no node:sqlite (Node 22.13 and later, Bun and Deno have it); npm install libsql',
-    )
-  }
   try {
     return new Database(path)
   } catch (cause) {
