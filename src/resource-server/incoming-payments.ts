@@ -10,6 +10,7 @@ import { completionChanges, endIncoming } from '../payments/incoming-changes.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from '../payments/money-events.ts'
 import { askRail } from '../payments/rail/ask-rail.ts'
 import { sealAddress } from '../payments/rail/seal-address.ts'
+import { turnAtIncoming } from '../payments/turn-keys.ts'
 import type { Context } from '../ports/context.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
@@ -21,7 +22,7 @@ import {
   type WireIncomingPayment,
 } from '../protocol/incoming-payment.ts'
 import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
-import { decide } from '../records/decide.ts'
+import { type Attempt, decide } from '../records/decide.ts'
 import { decideOnce } from '../records/decide-once.ts'
 import { freshId } from '../records/fresh-id.ts'
 import { knownAtFirst, readNamed, readRecord } from '../records/read-record.ts'
@@ -180,21 +181,22 @@ export async function completeIncomingPayment({
   const { context, bytes } = exchange
   // A body is optional and its content does not matter; but it must be JSON, as everywhere.
   if (bytes.length > 0) exchange.json()
-  if (caller.record === undefined) throw unknownResource()
-  const { id } = caller.record.value
-  const readIncoming = knownAtFirst(context.storage, caller.record)
-  const completed = await decide(
-    context,
-    async () => {
-      const record = await readIncoming()
-      if (record === undefined) throw unknownResource()
-      requireResource(context, caller, 'incoming-payment', 'complete', record.value)
-      if (record.value.state === 'completed') return { answer: record.value }
-      if (!isActive(record.value, context.clock.now())) throw wrongState()
-      const { change, value } = endIncoming(context, record, 'completed')
-      return { changes: [change, ...completionChanges(context, record.value, value)], answer: value }
-    },
-    { claims: caller.proof.claims },
+  const { record: known } = caller
+  if (known === undefined) throw unknownResource()
+  // Nothing of what this judges ever changes.
+  const { id } = requireResource(context, caller, 'incoming-payment', 'complete', known.value)
+  const readIncoming = knownAtFirst(context.storage, known)
+  const complete = async (): Promise<Attempt<IncomingPayment>> => {
+    const record = await readIncoming()
+    if (record === undefined) throw unknownResource()
+    if (record.value.state === 'completed') return { answer: record.value }
+    if (!isActive(record.value, context.clock.now())) throw wrongState()
+    const { change, value } = endIncoming(context, record, 'completed')
+    return { changes: [change, ...completionChanges(context, record.value, value)], answer: value }
+  }
+  // In turn with its payers: outside, every attempt could meet the next of those that wait, as long as any do.
+  const completed = await context.inTurn(turnAtIncoming(id), () =>
+    decide(context, complete, { claims: caller.proof.claims }),
   )
   exchange.waitUntil(deliverEvents(context, id))
   return { status: 200, body: toWire(context, completed) }

@@ -1,5 +1,9 @@
+import { sqliteStorage } from 'open-payments-server/storage/sqlite'
+import { signedRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
-import { ALICE, type Answer, addClient, BASE, testWallet, usd } from '../support/test-wallet.ts'
+import { useSqlite } from '../storage/sqlite-databases.ts'
+import { gate } from '../support/gate.ts'
+import { ALICE, type Answer, addClient, BASE, cryptography, testWallet, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -32,6 +36,8 @@ async function expectMoney({ wallet, incoming }: Shop, paid: bigint): Promise<vo
   const totals = (await wallet.ledger.totals()).filter(({ value }) => value !== 0n)
   expect(totals).toEqual([{ value: 100_000n, assetCode: 'USD', assetScale: 2 }])
 }
+
+const databases = useSqlite()
 
 describe('many at once', () => {
   it.each(['debitAmount', 'receiveAmount'])(
@@ -191,6 +197,36 @@ describe('many at once', () => {
       expect(read.body).toMatchObject({ completed: true, receivedAmount: usd(total.toString()) })
       expect(await wallet.ledger.balance('alice')).toMatchObject({ total: 100_000n - total, held: 0n })
     }
+  })
+
+  it('INC-10 a completion gets its turn among payments that others go on making', async () => {
+    const storage = sqliteStorage(await databases.open())
+    const { wallet, spending, receiving, incoming } = await shop({ overrides: { storage } })
+    const { openPayments, client, clock } = wallet
+    const post = async (url: string, token: string, json?: unknown) => {
+      const created = Math.floor(clock.now() / 1000)
+      const body = json === undefined ? {} : { json }
+      return openPayments.handle(
+        await signedRequest({ method: 'POST', url, key: client.key, cryptography, created, token, ...body }),
+      )
+    }
+    const terms = { walletAddress: ALICE, incomingPayment: incoming.id, debitAmount: usd('1') }
+    let orders = 0
+    let isAnswered = false
+    const { open, opened } = gate()
+    const payOn = async (): Promise<void> => {
+      while (!isAnswered && orders < 1000) {
+        if (orders === 100) open()
+        await post(`${BASE}/outgoing-payments`, spending, { ...terms, metadata: { order: orders++ } })
+      }
+    }
+    const paying = Promise.all(FIFTY.map(payOn))
+    await opened
+    const { status } = await post(`${incoming.id}/complete`, receiving)
+    const before = orders
+    isAnswered = true
+    await paying
+    expect({ status, isPaidMeanwhile: before < 1000 }).toEqual({ status: 200, isPaidMeanwhile: true })
   })
 
   it('invariant 15 what the grant has spent is the sum of its payments that did not fail', async () => {
