@@ -1,10 +1,9 @@
 import type { InTurn } from '../ports/context.ts'
 
-/** The tasks that run or wait at one key. */
+/** What lets the tasks that wait at one key begin, each in its order, while another one runs. */
 interface Queue {
-  /** The last of them. */
-  tail?: Promise<unknown>
-  count: number
+  readonly first: (() => void)[]
+  readonly last: (() => void)[]
 }
 
 /**
@@ -13,17 +12,22 @@ interface Queue {
  */
 export function createTurns(): InTurn {
   const queues = new Map<string, Queue>()
-  const inTurn = async <T>(key: string, task: () => Promise<T>): Promise<T> => {
-    const queue: Queue = queues.get(key) ?? { count: 0 }
+  const inTurn = async <T>(key: string, task: () => Promise<T>, place: keyof Queue = 'last'): Promise<T> => {
+    const known = queues.get(key)
+    const queue: Queue = known ?? { first: [], last: [] }
     queues.set(key, queue)
-    const run = queue.tail === undefined ? task() : queue.tail.then(task, task)
-    queue.tail = run
-    queue.count++
+    if (known !== undefined) await new Promise<void>((begin) => known[place].push(begin))
     try {
-      return await run
+      return await task()
     } finally {
-      if (--queue.count === 0) queues.delete(key)
+      const begin = queue.first.shift() ?? queue.last.shift()
+      if (begin === undefined) queues.delete(key)
+      else begin()
     }
   }
-  return Object.assign(inTurn, { countOf: (key: string) => queues.get(key)?.count ?? 0 })
+  const countOf = (key: string): number => {
+    const queue = queues.get(key)
+    return queue === undefined ? 0 : queue.first.length + queue.last.length + 1
+  }
+  return Object.assign(inTurn, { countOf })
 }

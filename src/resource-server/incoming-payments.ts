@@ -194,10 +194,9 @@ export async function completeIncomingPayment({
     const { change, value } = endIncoming(context, record, 'completed')
     return { changes: [change, ...completionChanges(context, record.value, value)], answer: value }
   }
-  // In turn with its payers: outside, every attempt could meet the next of those that wait, as long as any do.
-  const completed = await context.inTurn(turnAtIncoming(id), () =>
-    decide(context, complete, { claims: caller.proof.claims }),
-  )
+  // Outside of the turn, each attempt would meet the commit of one more payer; behind all who wait, it might come too late.
+  const decided = () => decide(context, complete, { claims: caller.proof.claims })
+  const completed = await context.inTurn(turnAtIncoming(id), decided, 'first')
   exchange.waitUntil(deliverEvents(context, id))
   return { status: 200, body: toWire(context, completed) }
 }

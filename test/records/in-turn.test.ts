@@ -31,6 +31,25 @@ describe('createTurns', () => {
     expect(await Promise.all(both)).toEqual(['a', 'b'])
   })
 
+  it('runs those that go first before all others that wait, in their order', async () => {
+    const log: string[] = []
+    const inTurn = createTurns()
+    const running = heldTask(log, 'running')
+    const runs = [inTurn('key', running.task)]
+    for (const [name, place] of [
+      ['a', 'last'],
+      ['b', 'first'],
+      ['c', 'first'],
+      ['d', undefined],
+    ] as const)
+      runs.push(inTurn('key', async () => `${log.push(name)}`, place))
+    expect(inTurn.countOf('key')).toBe(5)
+    running.end('resolve')
+    await Promise.all(runs)
+    expect(log).toEqual(['running begins', 'b', 'c', 'a', 'd'])
+    expect(inTurn.countOf('key')).toBe(0)
+  })
+
   it('runs tasks of different keys side by side', async () => {
     const log: string[] = []
     const inTurn = createTurns()

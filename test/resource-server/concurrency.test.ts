@@ -1,9 +1,21 @@
+import type { Storage } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { signedRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { useSqlite } from '../storage/sqlite-databases.ts'
 import { gate } from '../support/gate.ts'
-import { ALICE, type Answer, addClient, BASE, cryptography, testWallet, usd } from '../support/test-wallet.ts'
+import {
+  ALICE,
+  type Answer,
+  addClient,
+  BASE,
+  cryptography,
+  type TestWallet,
+  testWallet,
+  usd,
+} from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
 import {
   askPayment,
   askQuote,
@@ -38,6 +50,15 @@ async function expectMoney({ wallet, incoming }: Shop, paid: bigint): Promise<vo
 }
 
 const databases = useSqlite()
+
+/** Posts without a look at the answer: of requests at the same time nobody can tell which event is whose. */
+async function post({ openPayments, client, clock }: TestWallet, url: string, token: string, json?: unknown) {
+  const created = Math.floor(clock.now() / 1000)
+  const body = json === undefined ? {} : { json }
+  return openPayments.handle(
+    await signedRequest({ method: 'POST', url, key: client.key, cryptography, created, token, ...body }),
+  )
+}
 
 describe('many at once', () => {
   it.each(['debitAmount', 'receiveAmount'])(
@@ -202,14 +223,6 @@ describe('many at once', () => {
   it('INC-10 a completion gets its turn among payments that others go on making', async () => {
     const storage = sqliteStorage(await databases.open())
     const { wallet, spending, receiving, incoming } = await shop({ overrides: { storage } })
-    const { openPayments, client, clock } = wallet
-    const post = async (url: string, token: string, json?: unknown) => {
-      const created = Math.floor(clock.now() / 1000)
-      const body = json === undefined ? {} : { json }
-      return openPayments.handle(
-        await signedRequest({ method: 'POST', url, key: client.key, cryptography, created, token, ...body }),
-      )
-    }
     const terms = { walletAddress: ALICE, incomingPayment: incoming.id, debitAmount: usd('1') }
     let orders = 0
     let isAnswered = false
@@ -217,16 +230,42 @@ describe('many at once', () => {
     const payOn = async (): Promise<void> => {
       while (!isAnswered && orders < 1000) {
         if (orders === 100) open()
-        await post(`${BASE}/outgoing-payments`, spending, { ...terms, metadata: { order: orders++ } })
+        await post(wallet, `${BASE}/outgoing-payments`, spending, { ...terms, metadata: { order: orders++ } })
       }
     }
     const paying = Promise.all(FIFTY.map(payOn))
     await opened
-    const { status } = await post(`${incoming.id}/complete`, receiving)
+    const { status } = await post(wallet, `${incoming.id}/complete`, receiving)
     const before = orders
     isAnswered = true
     await paying
     expect({ status, isPaidMeanwhile: before < 1000 }).toEqual({ status: 200, isPaidMeanwhile: true })
+  })
+
+  it('INC-10 a completion goes before the payments that wait for room already', async () => {
+    const inner = memoryStorage()
+    const reserving = gate()
+    const storage: Storage = {
+      ...inner,
+      commit: async (changes) => {
+        const isWritten = changes.some(({ action, kind }) => action === 'replace' && kind === 'incoming-payment')
+        if (isWritten) await reserving.opened
+        return inner.commit(changes)
+      },
+    }
+    const rig = await shop({ overrides: { storage } })
+    const { wallet, spending, receiving, incoming } = rig
+    const terms = { walletAddress: ALICE, incomingPayment: incoming.id, debitAmount: usd('1') }
+    const pay = (order: number) =>
+      post(wallet, `${BASE}/outgoing-payments`, spending, { ...terms, metadata: { order } })
+    const first = pay(0)
+    await turns(20)
+    for (const order of [1, 2, 3]) expect((await pay(order)).status).toBe(201)
+    const completing = post(wallet, `${incoming.id}/complete`, receiving)
+    await turns(20)
+    reserving.open()
+    expect([(await completing).status, (await first).status]).toEqual([200, 201])
+    await expectMoney(rig, 1n)
   })
 
   it('invariant 15 what the grant has spent is the sum of its payments that did not fail', async () => {
