@@ -63,6 +63,18 @@ describe('Content-Digest', () => {
     expect(await signed(digest)).toBe('Content-Digest is not that of the body')
   })
 
+  it.each([
+    [[sha256(BODY), sha512Digest(BODY)], 'accepted'],
+    [[sha256('other'), sha512Digest(BODY)], 'Content-Digest is not that of the body'],
+    [[sha256(BODY), sha512Digest('other')], 'Content-Digest is not that of the body'],
+    [[md5, sha512Digest(BODY)], 'accepted'],
+    [[sha512Digest(BODY), md5], 'accepted'],
+  ])('DIG-2 verifies every line of it: %j is %s', async (written, result) => {
+    const headers = { ...HEADERS, 'content-digest': written }
+    const lines = LINES.map(([name, value]): Line => [name, name === '"content-digest"' ? written.join(', ') : value])
+    expect(await judge(signByHand({ lines, headers }))).toBe(result)
+  })
+
   it.each([md5, 'sha=:AAAA:, unixsum=:AA==:', 'sha-384=:AAAA:', 'crc32c=:AAAAAA==:'])(
     'DIG-3 refuses %j, which has neither sha-256 nor sha-512',
     async (digest) => {

@@ -231,7 +231,7 @@ describe('who calls', () => {
     expect(first.body.id).not.toBe(second.body.id)
   })
 
-  it('SIG-24 takes every signature once where the wallet asks for that, and leaves reads alone', async () => {
+  it('SIG-24 SIG-27 takes every signature once where the wallet asks for that, and leaves reads alone', async () => {
     const wallet = await observedWallet({ settings: { policies: { replay: 'all' } } })
     const token = await tokenFor(wallet, [...RECEIVING_ACCESS, { type: 'quote', actions: ['create', 'read'] }])
     const made = await expectStatus(201, askIncoming(wallet, { token }))
@@ -242,8 +242,10 @@ describe('who calls', () => {
     const complete = (): Promise<Answer> => wallet.send('POST', `${made.body.id}/complete`, { token })
     await expectStatus(200, complete())
     await expectRefusal(wallet, USED_SIGNATURE, complete)
-    const read = (): Promise<Answer> => wallet.send('GET', made.body.id, { token })
-    expect([(await read()).status, (await read()).status]).toEqual([200, 200])
+    for (const method of ['GET', 'HEAD']) {
+      const read = (): Promise<Answer> => wallet.send(method, made.body.id, { token })
+      expect([method, (await read()).status, (await read()).status]).toEqual([method, 200, 200])
+    }
     wallet.clock.advance(1000)
     await expectStatus(200, complete())
   })
