@@ -1,10 +1,29 @@
-import type { JsonWebKey } from 'open-payments-server'
+import type { HttpRequest, JsonWebKey, KeyAsker } from 'open-payments-server'
 import { alterRequest, createSigningKey, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { type KeyRegistry, keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
-import { addClient, BASE, BOB, type Client, cryptography, directedClient } from '../support/test-wallet.ts'
+import {
+  type Answer,
+  addClient,
+  BASE,
+  BOB,
+  type Client,
+  cryptography,
+  directedClient,
+  type Sending,
+} from '../support/test-wallet.ts'
 import hazards from '../vectors/ed25519-hazards.json' with { type: 'json' }
-import { type AuthWallet, authWallet, CONSENT_REQUEST, INCOMING, PLAIN_REQUEST, tokenStatus } from './auth-wallet.ts'
+import {
+  type AuthWallet,
+  authWallet,
+  CONSENT_REQUEST,
+  INCOMING,
+  LIST,
+  PLAIN_REQUEST,
+  resume,
+  rotate,
+  tokenStatus,
+} from './auth-wallet.ts'
 
 const asking = (client: Client): unknown => ({ ...PLAIN_REQUEST, client: client.client })
 
@@ -206,6 +225,50 @@ describe('a client known by its wallet address', () => {
     expect(new Set(asked.splice(0))).toEqual(new Set([undefined]))
     expect((await askAs(wallet, second)).status).toBe(200)
     expect(new Set(asked)).toEqual(new Set([undefined, 'second-key']))
+  })
+
+  it('T-5 KEY-12 the resolver is told where a request came from, and whether its client holds a grant already', async () => {
+    const registry = keyRegistry()
+    const asked: (readonly [keyId: string | undefined, asker: KeyAsker | undefined])[] = []
+    const named: (KeyAsker | undefined)[] = []
+    const keyResolver: KeyRegistry = {
+      ...registry,
+      async keySet(walletAddress, unknownKid, asker) {
+        asked.push([unknownKid, asker])
+        return registry.keySet(walletAddress)
+      },
+      async publicName(_walletAddress, asker) {
+        named.push(asker)
+        return 'Shop'
+      },
+    }
+    const wallet = await authWallet({ keyResolver })
+    const as = await remoteClient(keyResolver)
+    const stranger = { ...as, key: await createSigningKey(cryptography, 'stranger') }
+    const source = '198.51.100.7'
+    const from = (request: HttpRequest): HttpRequest => ({ ...request, source })
+    const askersOf = async (act: (sending: Sending) => Promise<Answer>) => {
+      asked.length = 0
+      await act({ as, alter: from })
+      await act({ as: stranger, alter: from })
+      await act({ as })
+      return asked.splice(0)
+    }
+    const everyAsk = (isHolder: boolean) => [
+      [undefined, { isHolder, source }],
+      [undefined, { isHolder, source }],
+      ['stranger', { isHolder, source }],
+      [undefined, { isHolder, source: undefined }],
+    ]
+    expect(await askersOf((sending) => wallet.ask(asking(as), sending))).toEqual(everyAsk(false))
+    const withConsent = { ...CONSENT_REQUEST, client: as.client }
+    expect(await askersOf((sending) => wallet.ask(withConsent, sending))).toEqual(everyAsk(false))
+    expect(named).toEqual([{ source }, { source: undefined }])
+    const grant = await askAs(wallet, as)
+    const { value: token } = grant.body.access_token
+    expect(await askersOf((sending) => wallet.send('GET', LIST, { token, ...sending }))).toEqual(everyAsk(true))
+    expect(await askersOf((sending) => resume(wallet, grant, undefined, sending))).toEqual(everyAsk(true))
+    expect(await askersOf((sending) => rotate(wallet, grant, sending))).toEqual(everyAsk(true))
   })
 
   it('SIG-34 nobody is asked for keys where the request fails before', async () => {

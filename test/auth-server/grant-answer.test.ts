@@ -20,6 +20,7 @@ import {
   INTERACT,
   OUTGOING,
   PLAIN_REQUEST,
+  POLLING_REQUEST,
   resume,
 } from './auth-wallet.ts'
 
@@ -222,6 +223,28 @@ describe('what a grant request gets', () => {
     expect(await wallet.records()).toContainEqual(
       expect.objectContaining({ value: expect.objectContaining({ state: 'finalised', finalisation: 'expired' }) }),
     )
+  })
+
+  it.each([
+    ['polled', undefined, [200, 200]],
+    ['guessed at', { interact_ref: 'wrong' }, [401, 401]],
+  ])('GRT-17 CON-3 INT-14 sweeping ends a grant that was %s, too', async (_, json, statuses) => {
+    const wallet = await authWallet()
+    const pending = await wallet.ask(POLLING_REQUEST)
+    const tries: number[] = []
+    for (let count = 0; count < 2; count++) {
+      wallet.clock.advance(5_000)
+      tries.push((await resume(wallet, pending, json)).status)
+    }
+    expect(tries).toEqual(statuses)
+    wallet.clock.advance(589_999)
+    expect(await wallet.openPayments.sweep()).toBe(0)
+    wallet.clock.advance(1)
+    expect(await wallet.openPayments.sweep()).toBe(1)
+    expect((await wallet.records()).find(({ kind }) => kind === 'grant')?.value).toMatchObject({
+      state: 'finalised',
+      finalisation: 'expired',
+    })
   })
 
   it.each([
