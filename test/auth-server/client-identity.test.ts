@@ -153,6 +153,21 @@ describe('a client known by its wallet address', () => {
     expect((await askAs(wallet, client)).status).toBe(200)
   })
 
+  it('WAS-7 KEY-12 an address of this server is no client any more once it is inactive, whatever it was granted', async () => {
+    const wallet = await authWallet()
+    const client = await addClient(wallet, 'closed')
+    const grant = await askAs(wallet, client)
+    const token = grant.body.access_token.value
+    expect(await tokenStatus(wallet, token, client)).toBe(200)
+    const closed = wallet.directory.get(`${BASE}/closed`)
+    if (closed === undefined) throw new Error('no such account')
+    wallet.directory.set(`${BASE}/closed`, { ...closed, isActive: false })
+    expect(await tokenStatus(wallet, token, client)).toBe(401)
+    await wallet.expectRefusal(400, 'invalid_client', () => rotate(wallet, grant, { as: client }))
+    wallet.directory.set(`${BASE}/closed`, closed)
+    expect(await tokenStatus(wallet, token, client)).toBe(200)
+  })
+
   it('KEY-1 KEY-7 an address of this server without keys, with more than a set may hold, or with a key id twice, is no client', async () => {
     const wallet = await authWallet()
     const client = await addClient(wallet, 'shop')

@@ -11,6 +11,7 @@ import {
   CLIENT,
   type Client,
   cryptography,
+  decideAs,
   incomingPayment,
   spendingToken,
   usd,
@@ -21,6 +22,8 @@ import {
   INCOMING,
   LIST,
   PLAIN_REQUEST,
+  POLLING_REQUEST,
+  resume,
   rotate,
   sendSignedBy,
   tokenStatus,
@@ -139,6 +142,42 @@ describe('a key that a grant has not seen', () => {
       ['second-key', 'shop-key'],
       ['second-key', 'shop-key'],
     ])
+  })
+
+  it('KEY-10 leaves a grant among those that its owner can revoke', async () => {
+    const keyResolver = keyRegistry()
+    const wallet = await authWallet({ keyResolver })
+    const client = await remoteClient(keyResolver)
+    const second = await withKey(client, 'second-key')
+    const pending = await wallet.ask({ ...POLLING_REQUEST, client: SHOP }, { as: client })
+    await decideAs(wallet, pending)
+    wallet.clock.advance(5_000)
+    const { value: token } = (await resume(wallet, pending, undefined, { as: client })).body.access_token
+    const [grant] = await wallet.openPayments.grants.list(ALICE)
+    keyResolver.sets.set(SHOP, [client.key.jwk, second.key.jwk])
+    expect((await wallet.send('GET', `${BASE}/outgoing-payment-grant`, { token, as: second })).status).toBe(200)
+    expect(await wallet.openPayments.grants.list(ALICE)).toEqual([grant])
+    expect(await wallet.openPayments.grants.revoke(ALICE, grant?.id ?? '')).toBe(true)
+  })
+
+  it.each<[string, unknown, number]>([
+    ['that nobody continued', { ...POLLING_REQUEST, client: SHOP }, 600_000],
+    ['that needed no consent', { client: SHOP, access_token: { access: [INCOMING] } }, 30 * 24 * 3600 * 1000 + 600_000],
+  ])('KEY-10 TOK-5 GRT-17 lets a grant %s end when it would', async (_, request, milliseconds) => {
+    const keyResolver = keyRegistry()
+    const wallet = await authWallet({ keyResolver })
+    const client = await remoteClient(keyResolver)
+    const second = await withKey(client, 'second-key')
+    const grant = await wallet.ask(request, { as: client })
+    keyResolver.sets.set(SHOP, [client.key.jwk, second.key.jwk])
+    // Refused, but with that key.
+    expect((await resume(wallet, grant, undefined, { as: second })).status).toBeGreaterThan(399)
+    expect((await pinnedBy(wallet))[0]).toEqual(['second-key', 'shop-key'])
+    const ends = grant.body.access_token === undefined ? 1 : 2
+    wallet.clock.advance(milliseconds - 1)
+    expect(await wallet.openPayments.sweep()).toBe(0)
+    wallet.clock.advance(1)
+    expect(await wallet.openPayments.sweep()).toBe(ends)
   })
 
   it('KEY-10 lets what it is first used for, an order or a rotation, be committed without a conflict', async () => {
