@@ -144,6 +144,23 @@ describe('an approval of a part', () => {
     expect(await all.approve([{ ...OUTGOING, limits: fitting }])).toMatchObject({ ok: true })
   })
 
+  it('GRT-13 GRT-10 a limit that does not fit is refused beside one that does', async () => {
+    const [paying, reading]: readonly Access[] = [
+      { ...OUTGOING, actions: ['create'] },
+      { ...OUTGOING, actions: ['read'] },
+    ]
+    const fitting = { debitAmount: usd('1') }
+    const other = { debitAmount: { ...usd('1'), assetCode: 'EUR' } }
+    const all = await shown({ access_token: { access: [paying, reading] } })
+    const given = (first: object, second: object): readonly Access[] => [
+      { ...OUTGOING, actions: ['create'], limits: first },
+      { ...OUTGOING, actions: ['read'], limits: second },
+    ]
+    expect(await all.approve(given(fitting, other))).toEqual({ ok: false, reason: 'wider_access' })
+    expect(await all.approve(given(other, fitting))).toEqual({ ok: false, reason: 'wider_access' })
+    expect(await all.approve(given(fitting, fitting))).toMatchObject({ ok: true })
+  })
+
   it('GRT-13 a part is refused where the account is gone', async () => {
     const all = await shown()
     all.wallet.directory.delete(ALICE)

@@ -243,6 +243,20 @@ describe('continuing a grant', () => {
     expect((await resume(wallet, pending, { interact_ref: interactRef })).status).toBe(200)
   })
 
+  it('1.2 INT-14 a reference to a grant that polls is wrong, before and after approval, and polling goes on', async () => {
+    const wallet = await authWallet()
+    const pending = await wallet.ask(POLLING_REQUEST)
+    wallet.clock.advance(5_000)
+    const guess = async (): Promise<readonly unknown[]> => {
+      const { status, body } = await resume(wallet, pending, { interact_ref: 'wrong' })
+      return [status, body.error.code]
+    }
+    expect(await guess()).toEqual([401, 'request_denied'])
+    await decideAs(wallet, pending)
+    expect(await guess()).toEqual([404, 'invalid_continuation'])
+    expect((await resume(wallet, pending)).body.access_token.value).toBeDefined()
+  })
+
   it.each(['result', 'gnap'] as const)(
     'D7 a grant that its owner denied is 401 request_denied, with finishOnDenial %s',
     async (finishOnDenial) => {
@@ -273,6 +287,20 @@ describe('continuing a grant', () => {
     await wallet.expectRefusal(404, 'invalid_continuation', () =>
       resume(wallet, pending, { interact_ref: interactRef }),
     )
+  })
+
+  it('INT-14 the sixth wrong reference ends a grant that nobody has decided, too, and its client is told so', async () => {
+    const wallet = await authWallet()
+    const pending = await wallet.ask(CONSENT_REQUEST)
+    wallet.clock.advance(5_000)
+    const answers: (readonly unknown[])[] = []
+    for (let tries = 0; tries < 6; tries++) {
+      const { status, body } = await resume(wallet, pending, { interact_ref: `wrong-${tries}` })
+      answers.push([status, body.error.code])
+    }
+    const undecided = Array.from({ length: 5 }, () => [401, 'request_denied'])
+    expect(answers).toEqual([...undecided, [404, 'invalid_continuation']])
+    await expect(decideAs(wallet, pending)).rejects.toThrow('unknown')
   })
 
   it('INT-14 five wrong references do not end it, nor do parallel ones count for one', async () => {
@@ -378,6 +406,15 @@ describe('the answer to a continuation that got lost', () => {
     for (const json of [{ interact_ref: 'wrong' }, {}, undefined]) {
       await wallet.expectRefusal(404, 'invalid_continuation', () => resume(wallet, pending, json))
     }
+  })
+
+  it('CON-5 is not given for a reference where the client polls', async () => {
+    const wallet = await authWallet()
+    const { pending } = await approvedGrant(wallet, POLLING_REQUEST)
+    const first = await resume(wallet, pending)
+    const json = { interact_ref: 'wrong' }
+    await wallet.expectRefusal(404, 'invalid_continuation', () => resume(wallet, pending, json))
+    expect((await resume(wallet, pending)).body).toEqual(first.body)
   })
 
   it('CON-5 is not given once the token was rotated or revoked', async () => {

@@ -73,6 +73,10 @@ const BAD_BODIES: readonly (readonly [string, unknown])[] = [
   ['GRT-10 an amount as a number', withLimits({ debitAmount: { ...usd('1'), value: 1 } })],
   ['GRT-10 an amount without asset', withLimits({ debitAmount: { value: '1' } })],
   ['GRT-10 a debit limit in another asset', withLimits({ debitAmount: { ...usd('1'), assetCode: 'EUR' } })],
+  [
+    'GRT-10 a debit limit in another asset, though nothing may be paid',
+    withAccess({ ...OUTGOING, actions: ['read'], limits: { debitAmount: { ...usd('1'), assetCode: 'EUR' } } }),
+  ],
   ['GRT-10 a debit limit at another scale', withLimits({ debitAmount: { ...usd('1'), assetScale: 3 } })],
   ['GRT-10 an interval that is none', withLimits({ interval: 'every month' })],
   ['GRT-10 an interval without a period', withLimits({ interval: 'R/2026-01-01T00:00:00Z/PT0S' })],
