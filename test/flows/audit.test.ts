@@ -1,12 +1,15 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import type { AuditedPayment, Cryptography, OpenPaymentsOptions } from 'open-payments-server'
+import { createSigningKey } from 'open-payments-server/testing'
 import { describe, expect, it, vi } from 'vitest'
+import { sendSignedBy } from '../auth-server/auth-wallet.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { type RecordedStorage, recordedStorage } from '../support/recorded-storage.ts'
 import {
   ALICE,
   AUTH,
   BASE,
+  CLIENT,
   continueWith,
   cryptography,
   grantWithConsent,
@@ -152,6 +155,29 @@ describe('an audit', () => {
     expect(signed.get('"authorization"')).toBe(`GNAP ${token}`)
     expect((await wallet.ledger.entries('alice')).map(({ transfer }) => transfer)).toContain(payment.holdId)
     expect((await wallet.ledger.entries('bob')).map(({ transfer }) => transfer)).toContain(payment.creditId)
+  })
+
+  it('T-42 proves a payment that two keys have signed by the first of them, with its own text and signature', async () => {
+    const from = await rig()
+    const { wallet, token, receiver } = from
+    const { client } = wallet
+    const second = { ...client, key: await createSigningKey(cryptography, 'second-key') }
+    const account = { account: 'bob', assetCode: 'USD', assetScale: 2 }
+    wallet.directory.set(CLIENT, { ...account, keys: [client.key.jwk, second.key.jwk] })
+    const json = { walletAddress: ALICE, incomingPayment: receiver, debitAmount: usd('5') }
+    for (const signers of [
+      [client, second],
+      [second, client],
+    ]) {
+      wallet.clock.advance(1000)
+      const paid = await sendSignedBy(wallet, 'POST', `${BASE}/outgoing-payments`, { token, json }, signers)
+      expect(paid.status).toBe(201)
+    }
+    await wallet.openPayments.drain()
+    wallet.clock.advance(TOKEN_LIFE)
+    const payments = await audit(from)
+    for (const payment of payments) verifyOffline(payment)
+    expect(payments.map(({ signedRequest }) => signedRequest.publicKey.kid)).toEqual(['second-key', client.key.keyId])
   })
 
   it('T-42 keeps the very bytes of the body, and proves no other', async () => {

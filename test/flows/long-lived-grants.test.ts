@@ -80,6 +80,35 @@ describe('a grant over time', () => {
     expect(await wallet.storage.due('grant', Number.MAX_SAFE_INTEGER, 1)).toEqual([])
   })
 
+  it.each([
+    [99_999, 201, undefined],
+    [100_000, 401, 'Invalid Token'],
+  ])(
+    'TOK-4 pays nothing once its token has expired, for a request that came before either: after %i ms %i',
+    async (milliseconds, status, description) => {
+      const inner = memoryStorage()
+      let isSlow = false
+      const slow: Storage = {
+        ...inner,
+        get: async (keys) => {
+          if (isSlow && keys.some(({ kind }) => kind === 'incoming-payment')) {
+            isSlow = false
+            wallet.clock.advance(milliseconds)
+          }
+          return inner.get(keys)
+        },
+      }
+      const lifetimes = { accessTokenSeconds: 100 }
+      const wallet: TestWallet = await testWallet({ storage: slow, settings: { lifetimes } })
+      const { payment } = await incomingPayment(wallet)
+      const token = await spendingToken(wallet)
+      isSlow = true
+      const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('100') }
+      const answer = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
+      expect([answer.status, answer.body.error?.description]).toEqual([status, description])
+    },
+  )
+
   it('TOK-9 pays nothing once it is revoked, for a request that still waits its turn either', async () => {
     let pause: Promise<void> | undefined
     const inner = memoryStorage()

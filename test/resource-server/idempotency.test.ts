@@ -328,6 +328,26 @@ describe('the signature of a repeat', () => {
     await expectRefusal(rig.wallet, INVALID_SIGNATURE, () => rig.wallet.sendRaw(second.request()))
   })
 
+  it('SIG-23 may not bring a nonce again beside a signature with another one', async () => {
+    const rig = await shop()
+    const { alter, request } = catcher()
+    const first = await expectStatus(201, create(rig, OUTGOING, 'k', { nonce: 'one', label: 'a', alter }))
+    const lines = (name: string, both: readonly InMemoryRequest[]) => both.flatMap((one) => one.headerLines(name))
+    const signedTwice = (order: (used: InMemoryRequest, fresh: InMemoryRequest) => readonly InMemoryRequest[]) =>
+      create(rig, OUTGOING, 'k', {
+        nonce: 'two',
+        label: 'b',
+        alter: (fresh) => {
+          const both = order(request(), fresh)
+          const headers = { 'signature-input': lines('signature-input', both), signature: lines('signature', both) }
+          return alterRequest(fresh, { headers })
+        },
+      })
+    await expectRefusal(rig.wallet, INVALID_SIGNATURE, () => signedTwice((used, fresh) => [used, fresh]))
+    await expectRefusal(rig.wallet, INVALID_SIGNATURE, () => signedTwice((used, fresh) => [fresh, used]))
+    expect((await expectStatus(201, create(rig, OUTGOING, 'k', { nonce: 'two' }))).text).toBe(first.text)
+  })
+
   it.each(CREATIONS)('SIG-24 is no question to the storage where there is none to use up: $name', async (creation) => {
     const storage = memoryStorage()
     // As stores are whose batches must hold something.
