@@ -1,7 +1,7 @@
 import type { Change, OpenPaymentsOptions } from 'open-payments-server'
 import { expect } from 'vitest'
 import { gate } from '../support/gate.ts'
-import { ALICE, BASE, usd } from '../support/test-wallet.ts'
+import { ALICE, BASE, grantWithConsent, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import type { Call, Fault } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
@@ -22,10 +22,11 @@ type SignedRequest = Awaited<ReturnType<typeof signedBy>>
 
 const WIDE = { incomingAmount: usd('100000') }
 
-/** A grant that admits 100, a receiver that takes as much as it is sent, and a process. */
-export async function scene(overrides: Partial<OpenPaymentsOptions> = {}) {
+/** A grant that admits 100, or has these entries, a receiver that takes as much as it is sent, and a process. */
+export async function scene(overrides: Partial<OpenPaymentsOptions> = {}, entries?: readonly unknown[]) {
   const world = await moneyWorld(overrides)
-  const tokens = await grantTokens(world, { debitAmount: usd('100') })
+  const tokens = { ...(await grantTokens(world, { debitAmount: usd('100') })) }
+  if (entries !== undefined) tokens.spending = (await grantWithConsent(world.wallet, entries)).body.access_token.value
   const { incomingUrl } = await preparePayment(world, tokens, { incoming: WIDE, from: 'incoming payment' })
   const process = world.start()
   const order = (amount: string, more: Parameters<typeof signedBy>[5] = {}): Promise<SignedRequest> => {
