@@ -1,6 +1,6 @@
 import type { Ledger } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { ALICE, addClient, BASE, testLedger, usd } from '../support/test-wallet.ts'
+import { ALICE, addClient, BASE, BOB, testLedger, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -9,6 +9,8 @@ import {
   expectRefusal,
   expectStatus,
   FILLED_RECEIVER,
+  grantFor,
+  INVALID_TOKEN,
   idOf,
   invalidRequest,
   NOT_FOUND,
@@ -172,6 +174,25 @@ describe('create-outgoing-payment', () => {
       'spending',
     ])
   })
+
+  it.each(['a quote', 'an incoming payment'])(
+    'TOK-4 is refused if its token expires while its terms are read: from %s',
+    async (from) => {
+      const { wallet, incoming } = await shop()
+      const granted = await grantFor(wallet, spendingAccess())
+      const { value: token, expires_in: seconds } = granted.body.access_token
+      wallet.clock.advance(seconds * 1000 - 1)
+      const quote = await askQuote(wallet, token, { receiver: incoming.id, debitAmount: usd('1') })
+      const order =
+        from === 'a quote' ? { quoteId: quote.body.id } : { incomingPayment: incoming.id, debitAmount: usd('1') }
+      const find = wallet.directory.get.bind(wallet.directory)
+      wallet.directory.get = (url) => {
+        if (url === BOB) wallet.clock.advance(1)
+        return find(url)
+      }
+      await expectRefusal(wallet, INVALID_TOKEN, () => askPayment(wallet, token, order))
+    },
+  )
 
   it('OUT-6 holds under the id of the payment, and credits under an id derived from it', async () => {
     const ledger = testLedger()
