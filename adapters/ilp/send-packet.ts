@@ -66,14 +66,9 @@ function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
 
 async function readCapped({ body }: Response): Promise<Uint8Array> {
   let read: Uint8Array = new Uint8Array()
-  for (const reader = body?.getReader(); reader !== undefined; ) {
-    const { done, value } = await reader.read()
-    if (done) break
-    read = joinBytes([read, value])
-    if (read.length > MOST_REPLY_OCTETS) {
-      await reader.cancel()
-      throw new RangeError('the reply is longer than any packet')
-    }
+  for await (const part of body ?? []) {
+    read = joinBytes([read, part])
+    if (read.length > MOST_REPLY_OCTETS) throw new RangeError('the reply is longer than any packet')
   }
   return read
 }
@@ -145,8 +140,7 @@ function readError(error: unknown): PeerAnswer {
 function isNotConnected(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (CONNECTING.has(Reflect.get(error, 'syscall')) || NOT_CONNECTED.has(Reflect.get(error, 'code'))) return true
-  if (NO_CONNECTION.test(error.message)) return true
   // One for each address of the host.
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isNotConnected)
-  return isNotConnected(error.cause)
+  return NO_CONNECTION.test(error.message) || isNotConnected(error.cause)
 }
