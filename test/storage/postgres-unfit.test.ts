@@ -42,17 +42,20 @@ describe.each(DRIVERS)('through %s', (_name, open) => {
     await postgresStorage(spared)
   })
 
-  it.each(['SELECT', 'INSERT', 'UPDATE'])('a role that lacks only %s on one table is refused', async (right) => {
-    const schema = await newSchema()
-    await postgresStorage(openPool(schema))
-    const role = await makeRole(schema, '')
-    const database = open(schema, {}, { user: role, password: 'secret' })
-    await postgresStorage(database)
-    await run(schema, `REVOKE ${right} ON op_quote FROM ${role}`)
-    await expect(postgresStorage(database)).rejects.toThrow(
-      `this role lacks a right to op_quote: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} to it`,
-    )
-  })
+  it.each(['SELECT', 'INSERT', 'UPDATE', 'DELETE'])(
+    'a role that lacks only %s on one table is refused',
+    async (right) => {
+      const schema = await newSchema()
+      await postgresStorage(openPool(schema))
+      const role = await makeRole(schema, '')
+      const database = open(schema, {}, { user: role, password: 'secret' })
+      await postgresStorage(database)
+      await run(schema, `REVOKE ${right} ON op_quote FROM ${role}`)
+      await expect(postgresStorage(database)).rejects.toThrow(
+        `this role lacks a right to op_quote: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} to it`,
+      )
+    },
+  )
 
   it('an owner of the tables is refused only where row level security is forced', async () => {
     const schema = await newSchema()

@@ -13,7 +13,7 @@ const READ_STATE = `SELECT version, readable_from, current_setting('server_encod
     (SELECT min(relname) FROM pg_class AS barred
       WHERE barred.relnamespace = meta.relnamespace AND relname IN ('${RECORD_TABLES.join("', '")}')
         AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
-          AND has_table_privilege(oid, 'UPDATE')))
+          AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')))
   FROM pg_class AS meta JOIN pg_namespace ON pg_namespace.oid = relnamespace LEFT JOIN op_meta ON name = $1
   WHERE meta.oid = to_regclass('op_meta')`
 
