@@ -100,7 +100,8 @@ function linesOf(rawHeaders: readonly string[], name: string): readonly string[]
  * and what came as several is one, as on a Fetch host.
  */
 function joinedLines(headers: IncomingMessage['headers'], name: string): readonly string[] {
-  return Object.hasOwn(headers, name) ? [headers[name] ?? ''].flat().map(String) : []
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined
+  return value === undefined ? [] : [value].flat().map(String)
 }
 
 function sortByName(rawHeaders: readonly string[]): ReadonlyMap<string, readonly string[]> {
