@@ -24,6 +24,24 @@ it('INC-5 a credit of this server is counted once, even if the wallet reports it
   expect((await wallet.send('GET', payment.id)).body.receivedAmount.value).toBe('33')
 })
 
+it('INC-5 a credit that the ledger has refused was not counted: it is once the wallet reports it by its id', async () => {
+  const wallet = await testWallet()
+  const { incomingPayments } = wallet.openPayments
+  const { payment } = await incomingPayment(wallet)
+  const token = await spendingToken(wallet)
+  await wallet.ledger.setPermissions('bob', { canSend: true, canReceive: false })
+  const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('30') }
+  expect((await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status).toBe(201)
+  await wallet.openPayments.drain()
+  let creditId = ''
+  for await (const paid of wallet.openPayments.audit(ALICE)) creditId = paid.creditId ?? ''
+  expect((await wallet.send('GET', payment.id)).body.receivedAmount.value).toBe('0')
+  const report = () => incomingPayments.received(lastSegment(payment.id), usdAmount(30n), creditId)
+  const counted = { ok: true, accepted: 30n, excess: 0n }
+  expect([await report(), await report()]).toEqual([counted, counted])
+  expect((await wallet.send('GET', payment.id)).body.receivedAmount.value).toBe('30')
+})
+
 it('INC-5 what is counted is the amount at the call, whatever the wallet writes into the same object afterwards', async () => {
   const wallet = await testWallet()
   const { payment } = await incomingPayment(wallet)
