@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
-import { BASE } from '../support/test-wallet.ts'
+import { ALICE, BASE, usd } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
 import type { Fault } from './faulty-ports.ts'
-import { changesOf, createdBy, isCommit, scene } from './joint-world.ts'
+import { changesOf, createdBy, end, intents, isCommit, scene, spentBy, statuses } from './joint-world.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
@@ -33,6 +34,39 @@ describe('an order that takes its time', () => {
     expect([answer?.status, answer?.body.error?.code]).toEqual([401, 'invalid_token'])
     expect(await world.storage.all('outgoing-payment')).toEqual([])
   })
+
+  it.each([
+    ['alone', 0],
+    ['with another one', 1],
+  ])(
+    'OUT-12 is the first under its key if the one that it repeats is undone before its turn: %s',
+    async (_, beside) => {
+      const { world, process, order, tokens, incomingUrl } = await scene()
+      const json = { walletAddress: ALICE, incomingPayment: incomingUrl, debitAmount: usd('10') }
+      const sign = () => signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json, keyed('a-key'))
+      const { open: undo, opened: isToBeUndone } = gate()
+      let isBeingUndone = false
+      process.ports.plan = (call) => {
+        if (call.name === 'hold' && !isBeingUndone) return { answer: { ok: false, reason: 'not_allowed' } }
+        if (isBeingUndone || !isCommit(call) || createdBy(call) > 0) return undefined
+        isBeingUndone = true
+        return isToBeUndone
+      }
+      const first = ask(process, await sign())
+      await expect.poll(() => isBeingUndone, { interval: 1 }).toBe(true)
+      world.wallet.clock.advance(1000)
+      const waiting = [await sign(), ...(await Promise.all(Array.from({ length: beside }, () => order('20'))))]
+      const answers = waiting.map((request) => ask(process, request))
+      await turns(40)
+      undo()
+      expect((await first)?.body.error?.code).toBe('not_allowed')
+      expect(statuses(await Promise.all(answers))).toEqual(waiting.map(() => 201))
+      await process.openPayments.drain()
+      expect(intents(process)).toEqual([1, waiting.length])
+      expect(await spentBy(world)).toBe(beside === 0 ? 10n : 30n)
+      await end(world)
+    },
+  )
 
   it.each<[string, Readonly<Record<string, Fault>>, string]>([
     ['before its money is held', { hold: 'crashes before' }, 'completed'],
