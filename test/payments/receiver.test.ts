@@ -4,6 +4,7 @@ import { faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
+  eventsOf,
   grantTokens,
   HOUR,
   moneyWorld,
@@ -104,7 +105,7 @@ describe('a receiver that changes between creation and delivery', () => {
     await checkMoney(world)
   })
 
-  it('completed while a credit is under way: the money that was reserved in time still counts', async () => {
+  it('INC-6 completed while a credit is under way: the money that was reserved in time still counts, and nobody is told twice', async () => {
     const world = await moneyWorld()
     const tokens = await grantTokens(world)
     const prepared = await preparePayment(world, tokens, { incoming: { incomingAmount: usd('20') } })
@@ -112,10 +113,12 @@ describe('a receiver that changes between creation and delivery', () => {
     faultAt(process.ports, 1, 'crashes before', ({ name }) => name === 'credit')
     await pay(world, process, prepared)
     await world.wallet.send('POST', `${prepared.incomingUrl}/complete`, { token: tokens.receiving })
+    await world.wallet.openPayments.drain()
     await recoverUntilQuiet(world)
     expect(await world.storage.all('incoming-payment')).toMatchObject([
       { value: { state: 'completed', received: { value: 10n } } },
     ])
+    expect(eventsOf(world, 'incoming_payment.completed')).toHaveLength(1)
     await checkMoney(world, { completedByCall: [prepared.incomingId] })
   })
 })
