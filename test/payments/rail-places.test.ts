@@ -246,6 +246,24 @@ describe('the places with a payment method', () => {
     },
   )
 
+  it('are not needed by what its rail has delivered: that is settled though all of its grant are taken', async () => {
+    const world = await railWorld()
+    const process = world.process()
+    faultAt(process.ports, 1, 'crashes before', ({ name }) => name === 'settle')
+    await pay(world, process, await prepareRailPayment(world, { from: 'incoming payment' }))
+    const rail = slowly(world.method.deliver)
+    world.method = { ...world.method, deliver: rail.deliver }
+    expect(new Set(await order(world, 24))).toEqual(new Set([201]))
+    await untilQuiet(rail)
+    expect(rail.asked).toHaveLength(24)
+    world.wallet.clock.advance(LEASE)
+    await world.wallet.openPayments.recover()
+    const states = (await world.storage.all('outgoing-payment')).map(({ value }) => value.state)
+    expect(states.filter((state) => state !== 'sending')).toEqual(['completed'])
+    rail.release()
+    await world.wallet.openPayments.drain()
+  })
+
   it('let a payment on this server through behind any number of those', async () => {
     const { world } = await crowdedWorld(5000, () => 'greedy')
     const { recover } = world.wallet.openPayments
