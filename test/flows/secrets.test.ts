@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -259,6 +260,16 @@ describe('what a client sends that is nobody else’s', () => {
     const again = await resume(renewed, pending, { interact_ref: interactRef }, { as })
     expect(again.body.access_token.value).toBe(issued.body.access_token.value)
     expect((await rotate(renewed, plain, { as })).status).toBe(200)
+  })
+
+  it('TOK-10 INT-13 a server that signs with a new secret finishes what the old one began, with the nonce that it gave', async () => {
+    const old = await authWallet()
+    const pending = await old.ask(CONSENT_REQUEST)
+    const secrets = ['a new secret of the tests, long enough', SECRET]
+    const renewed = await authWallet({ storage: old.storage, secrets })
+    const query = (await decideAs(renewed, pending))?.searchParams
+    const hashed = [FINISH.nonce, pending.body.interact.finish, query?.get('interact_ref'), AUTH].join('\n')
+    expect(query?.get('hash')).toBe(createHash('sha256').update(hashed).digest('base64'))
   })
 
   it('EMB-4 T-23 members called __proto__ reach no object', async () => {
