@@ -73,11 +73,14 @@ describe('the body of a request', () => {
     expect(asked).toEqual([65_536])
   })
 
-  it('EMB-2 T-36 that does not arrive in time is refused with 408, not waited for', async () => {
+  it.each([
+    ['/', 'invalid_request'],
+    ['/quotes', 'request_timeout'],
+  ])('EMB-2 T-36 that does not arrive in time at %s is refused with 408 %s, not waited for', async (target, code) => {
     const wallet = await authWallet({ settings: { limits: { bodySeconds: 7 } } })
     const request: HttpRequest = {
       method: 'POST',
-      target: '/',
+      target,
       headerLines: () => [],
       bytes: () => new Promise(() => undefined),
     }
@@ -90,7 +93,7 @@ describe('the body of a request', () => {
     await new Promise((resolve) => setImmediate(resolve))
     expect(answered).toBe(false)
     wallet.clock.advance(1)
-    expect(await answer).toMatchObject({ status: 408, headers: { connection: 'close' } })
+    expect(await answer).toMatchObject({ status: 408, headers: { connection: 'close' }, body: { error: { code } } })
   })
 
   it('EMB-2 that breaks off is a fault of the connection, answered without detail', async () => {
