@@ -316,6 +316,12 @@ describe('a client known by its key', () => {
     await wallet.expectRefusal(400, 'invalid_client', () => askAs(wallet, client, request))
     const both = { ...request, access_token: { access: [INCOMING, ...CONSENT_REQUEST.access_token.access] } }
     await wallet.expectRefusal(400, 'invalid_client', () => askAs(wallet, client, both))
+    // A subject needs consent by itself.
+    const subject = { sub_ids: [{ id: BOB, format: 'uri' }] }
+    const { access_token: _, ...alone } = { ...request, subject }
+    await wallet.expectRefusal(400, 'invalid_client', () => askAs(wallet, client, alone))
+    const beside = { ...alone, access_token: { access: [INCOMING] } }
+    await wallet.expectRefusal(400, 'invalid_client', () => askAs(wallet, client, beside))
   })
 
   it('KEY-14 the kid of the key must be the keyid of the signature', async () => {

@@ -65,6 +65,10 @@ const BAD_BODIES: readonly (readonly [string, unknown])[] = [
   ['GRT-7 something that is no wallet address', withAccess({ ...OUTGOING, identifier: `${BASE}/alice?x=1` })],
   ['GRT-7 an unknown wallet address without consent', withAccess({ ...INCOMING, identifier: `${BASE}/nobody` })],
   ['GRT-7 two owners in one grant', withAccess(OUTGOING, { ...OUTGOING, identifier: BOB })],
+  [
+    'GRT-7 a second owner behind two rights of the first',
+    withAccess(OUTGOING, { ...OUTGOING, actions: ['list'] }, { ...OUTGOING, identifier: BOB }),
+  ],
   ['GRT-10 two amounts', withLimits({ debitAmount: usd('1'), receiveAmount: usd('1') })],
   ['GRT-10 a negative amount', withLimits({ debitAmount: usd('-1') })],
   ['GRT-10 an amount of more than 64 bits', withLimits({ debitAmount: usd('18446744073709551616') })],
