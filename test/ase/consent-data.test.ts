@@ -46,6 +46,19 @@ describe('what a resource owner is shown', () => {
     })
   })
 
+  it.each([
+    ['Wallet\u202Esupport\n', 'Wallet support'],
+    ['x'.repeat(101), 'x'.repeat(100)],
+    ['\u200B', undefined],
+  ])('INT-11 T-19 the name %j that a resolver of the host gives is shown as %j', async (given, name) => {
+    const keyResolver = keyRegistry()
+    const wallet = await authWallet({ keyResolver })
+    const client = await remoteClient(keyResolver)
+    keyResolver.names.set(SHOP, given)
+    const consent = await shown(wallet, { ...CONSENT_REQUEST, client: SHOP }, client)
+    expect(consent.client.name).toBe(name)
+  })
+
   it('INT-11 a client whose server has a name that begins like that of the wallet has no account here', async () => {
     const keyResolver = keyRegistry()
     const wallet = await authWallet({ keyResolver })

@@ -154,7 +154,8 @@ describe('rotating an access token', () => {
       const { body } = await wallet.expectRefusal(401, 'invalid_client', () => revoke(wallet, grant, sending))
       expect(body.error.description).toBe('unknown access token')
     }
-    for (const id of ['0'.repeat(32), 'x', '%00']) {
+    const own = lastSegment(grant.body.access_token.manage)
+    for (const id of ['0'.repeat(32), 'x', '%00', own.slice(12), own.slice(0, 43), own.toUpperCase(), `0${own}`]) {
       const elsewhere = { access_token: { ...grant.body.access_token, manage: `${AUTH}/token/${id}` } }
       const strange = { ...grant, body: { ...grant.body, ...elsewhere } }
       await wallet.expectRefusal(404, 'invalid_rotation', () => rotate(wallet, strange))
