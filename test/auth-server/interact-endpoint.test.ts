@@ -54,6 +54,8 @@ describe('the interaction URL', () => {
     expect([answer.status, answer.text]).toEqual([200, '<p>hello</p>'])
     const [exchange] = exchanges
     expect(exchange).toMatchObject({ reference, url: `${AUTH}/interact/${reference}` })
+    // Where a login has to lead back to.
+    expect(exchange?.request).toMatchObject({ method, target: `/interact/${reference}?name=Your+Bank` })
     expect(exchange?.interactions).toBe(wallet.openPayments.interactions)
     expect(exchange?.request.headerLines('cookie')).toEqual(['session=1'])
     expect(exchange?.request.source).toBe('192.0.2.7')

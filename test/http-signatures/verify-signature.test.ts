@@ -127,6 +127,16 @@ describe('the message', () => {
     expect(await judge(signByHand({ headers, lines }))).toBe('signature does not verify')
   })
 
+  it.each([
+    ['0', 'accepted'],
+    ['1', 'signature does not verify'],
+  ])('SIG-33 takes it for 0 where there is no body either: %s is %s', async (length, result) => {
+    const headers = { authorization: HEADERS['authorization'] ?? [] }
+    const covered = LINES.filter(([name]) => name === '"@target-uri"' || name === '"authorization"')
+    const lines: Draft['lines'] = [['"@method"', 'GET'], ...covered, ['"content-length"', length]]
+    expect(await judge(signByHand({ method: 'GET', body: '', headers, lines }))).toBe(result)
+  })
+
   it('SIG-28 refuses a signature of another length', async () => {
     const wire: Draft['wire'] = (input, signature) => ({
       'signature-input': [`sig1=${input}`],
