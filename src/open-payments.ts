@@ -180,7 +180,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
       const found = match(method, target)
       // Below a base path of its own, an endpoint is the library's with any method; at the root, other methods may be the host's.
       if (!found.ok) return found.refusal.condition.status === 405 && bases[found.role] !== ''
-      if (found.row.role !== 'wallet-address-server') return true
+      if (found.route.role !== 'wallet-address-server') return true
       const path = walletAddressPath(found.path)
       return (await findLocalWalletAddress(context, `${context.walletAddressServer}${path}`)) !== undefined
     },

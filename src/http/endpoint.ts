@@ -4,7 +4,6 @@ import type { ClientId } from '../protocol/client.ts'
 import type { OperationId } from '../protocol/operations.ts'
 import type { Exchange, ServerRole } from './exchange.ts'
 import type { Result } from './respond.ts'
-import type { Row } from './router.ts'
 
 /**
  * An endpoint as data: who may call, what is read, what is done. Steps have the numbers of ARCHITECTURE.md; their order
@@ -13,10 +12,12 @@ import type { Row } from './router.ts'
 export interface Endpoint<Caller, Body> {
   readonly operation: OperationId
   readonly method: 'GET' | 'POST' | 'DELETE' | 'OPTIONS'
+  /** It may contain `:name` segments. */
   readonly path: string
   readonly role: ServerRole
   /** Whether a request may have a body. At any other endpoint, one with a body is refused. @spec DIG-8 */
   readonly takesBody?: boolean
+  /** Whether it is a GET that anyone may make: then HEAD is answered too. */
   readonly isPublic?: boolean
   /** Steps 3 and 4: who calls, proved by token and signature. Throws the 401, or the 400. */
   identify(exchange: Exchange): Promise<Caller>
@@ -38,9 +39,9 @@ export interface Input<Caller, Body> {
 }
 
 /** An endpoint without its type parameters, so that one table can hold all of them. */
-export interface Route extends Row {
-  readonly operation: OperationId
+export interface Route extends Pick<Endpoint<unknown, unknown>, 'operation' | 'method' | 'path' | 'role'> {
   readonly takesBody: boolean
+  readonly isPublic: boolean
   readonly isCharged: boolean
   answer(exchange: Exchange): Promise<Result>
 }

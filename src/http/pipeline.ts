@@ -15,7 +15,7 @@ import { sourceNetwork } from './source-network.ts'
 export type Pipeline = (request: HttpRequest, waitUntil: WaitUntil) => Promise<HttpResponse>
 
 /** Takes every request through the eight steps that ARCHITECTURE.md lists; steps 3 to 7 are in `defineEndpoint`. */
-export function createPipeline(context: Context, match: (method: string, target: string) => Match<Route>): Pipeline {
+export function createPipeline(context: Context, match: (method: string, target: string) => Match): Pipeline {
   const origins: Readonly<Record<ServerRole, string>> = {
     'auth-server': new URL(context.authServer).origin,
     'resource-server': new URL(context.resourceServer).origin,
@@ -30,13 +30,13 @@ export function createPipeline(context: Context, match: (method: string, target:
     let role: ServerRole = 'resource-server'
     try {
       const found = match(request.method, request.target)
-      role = found.ok ? found.row.role : found.role
+      role = found.ok ? found.route.role : found.role
       if (!found.ok) throw found.refusal
-      known.operation = found.row.operation
-      const body = readBody(context, request, found.row.takesBody)
+      known.operation = found.route.operation
+      const body = readBody(context, request, found.route.takesBody)
       const bytes = body instanceof Uint8Array ? body : await body
       const exchange = createExchange(context, found, { origin: origins[role], request, bytes, waitUntil, noteCaller })
-      const result = await found.row.answer(exchange)
+      const result = await found.route.answer(exchange)
       const response = respond(result)
       if ('failure' in result) reportFailure(context, known, response.status, result.failure)
       else context.emit({ type: 'request', at: timeNow(context), ...known, status: response.status })
@@ -57,11 +57,11 @@ interface Known {
 }
 
 /** A request that has an endpoint. */
-type Found = Extract<Match<Route>, { readonly ok: true }>
+type Found = Extract<Match, { readonly ok: true }>
 
 function createExchange(
   context: Context,
-  { row, path, params }: Found,
+  { route, path, params }: Found,
   given: Pick<Exchange, 'origin' | 'request' | 'bytes' | 'waitUntil' | 'noteCaller'>,
 ): Exchange {
   const { request, bytes } = given
@@ -71,8 +71,8 @@ function createExchange(
     ...given,
     context: source === undefined ? context : { ...context, source },
     startedAt: context.clock.now(),
-    operation: row.operation,
-    isCharged: row.isCharged,
+    operation: route.operation,
+    isCharged: route.isCharged,
     path,
     params,
     json: () => {

@@ -3,8 +3,8 @@ import type { Context } from '../ports/context.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
 import type { PaymentMethod } from '../ports/payment-method.ts'
 import { tellFault } from '../records/tell-fault.ts'
-import type { ServerRole } from './exchange.ts'
-import { ANY_PATH, type Row } from './router.ts'
+import type { Route } from './endpoint.ts'
+import { ANY_PATH, type BasePaths } from './router.ts'
 
 /** Where others reach a rail. */
 export type RailEndpoint = NonNullable<PaymentMethod['endpoint']>
@@ -17,10 +17,10 @@ const PATH = /^(?:\/[\w.~-]+)+$/
  */
 export function railEndpoints(
   methods: readonly PaymentMethod[],
-  rows: readonly Row[],
-  bases: Readonly<Record<ServerRole, string>>,
+  routes: readonly Route[],
+  bases: BasePaths,
 ): (method: string, target: string) => RailEndpoint | undefined {
-  const own = rows
+  const own = routes
     .filter(({ path }) => path !== ANY_PATH)
     .map(({ role, path }) => `${bases[role]}${path}`.replace(/\/(?::.*)?$/, ''))
     .filter((path) => path !== '')

@@ -2,25 +2,20 @@ import { IttyRouter } from 'itty-router'
 import { methodNotAllowed, notFound } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { parseUrl } from '../protocol/url.ts'
+import type { Route } from './endpoint.ts'
 import type { ServerRole } from './exchange.ts'
 
 /** The path of an endpoint that answers for every path no other endpoint has. */
 export const ANY_PATH = '*'
 
-/** What the router needs to know of an endpoint. `path` may contain `:name` segments. */
-export interface Row {
-  readonly method: string
-  readonly path: string
-  readonly role: ServerRole
-  /** A GET that anyone may make; HEAD is answered too. */
-  readonly isPublic?: boolean
-}
+/** The path under which each server is: empty, or without a trailing slash. */
+export type BasePaths = Readonly<Record<ServerRole, string>>
 
-/** The matched row, the raw path and its decoded parameters; or the refusal, and which server answers with it. */
-export type Match<R extends Row> =
+/** The matched route, the raw path and its decoded parameters; or the refusal, and which server answers with it. */
+export type Match =
   | {
       readonly ok: true
-      readonly row: R
+      readonly route: Route
       readonly path: string
       readonly params: Readonly<Record<string, string>>
     }
@@ -32,18 +27,15 @@ export type Match<R extends Row> =
  * A target that a URL parser would rewrite matches nothing, because clients sign the raw one.
  * @spec SIG-30 @spec D16
  */
-export function createRouter<R extends Row>(
-  rows: readonly R[],
-  bases: Readonly<Record<ServerRole, string>>,
-): (method: string, target: string) => Match<R> {
+export function createRouter(routes: readonly Route[], bases: BasePaths): (method: string, target: string) => Match {
   // IttyRouter only makes the patterns. Matching them here saves its parsing of the URL and a turn of the event loop.
-  const table = [...groupByPath(rows, bases)].flatMap(([path, group]) =>
+  const table = [...groupByPath(routes, bases)].flatMap(([path, group]) =>
     IttyRouter()
       .all(path)
       .routes.map(([, pattern]) => ({ beginning: fixedBeginning(path), pattern, group })),
   )
-  const anywhere = rows.filter(({ path }) => path === ANY_PATH)
-  const find = (path: string): PathMatch<R> | undefined => {
+  const anywhere = routes.filter(({ path }) => path === ANY_PATH)
+  const find = (path: string): PathMatch | undefined => {
     for (const { beginning, pattern, group } of table) {
       // Most paths differ in their first segment, and matching a pattern is expensive.
       const match = path.startsWith(beginning) ? pattern.exec(path) : null
@@ -54,7 +46,7 @@ export function createRouter<R extends Row>(
     return undefined
   }
   const twoSlashes = `${bases['resource-server']}//`
-  const findBehindTwoSlashes = (path: string): PathMatch<R> | undefined => {
+  const findBehindTwoSlashes = (path: string): PathMatch | undefined => {
     const found = path.startsWith(twoSlashes)
       ? find(bases['resource-server'] + path.slice(twoSlashes.length - 1))
       : undefined
@@ -68,8 +60,8 @@ export function createRouter<R extends Row>(
     const { group, params } = found
     // The base URL of a server is not one of its resources and may be a wallet address, and so may the root of a host.
     // @spec WAS-2
-    const row = rowFor(group, method) ?? (group[0]?.path === '/' ? rowFor(anywhere, method) : undefined)
-    if (row !== undefined) return { ok: true, row, path, params }
+    const route = routeFor(group, method) ?? (group[0]?.path === '/' ? routeFor(anywhere, method) : undefined)
+    if (route !== undefined) return { ok: true, route, path, params }
     const role = roleOf(target, bases)
     // Only reading a path shows whether it is a wallet address, so this is a 404, not a 405 that promises a GET.
     if (group.every((candidate) => candidate.path === ANY_PATH)) return { ok: false, role, refusal: notFound() }
@@ -79,11 +71,11 @@ export function createRouter<R extends Row>(
 }
 
 // The longest base first, so that the more specific server is asked before the one around it.
-function groupByPath<R extends Row>(rows: readonly R[], bases: Readonly<Record<ServerRole, string>>): Map<string, R[]> {
-  const groups = new Map<string, R[]>()
-  for (const row of [...rows].sort((a, b) => bases[b.role].length - bases[a.role].length)) {
-    const path = `${bases[row.role]}${row.path}`
-    groups.set(path, [...(groups.get(path) ?? []), row])
+function groupByPath(routes: readonly Route[], bases: BasePaths): ReadonlyMap<string, readonly Route[]> {
+  const groups = new Map<string, readonly Route[]>()
+  for (const route of [...routes].sort((a, b) => bases[b.role].length - bases[a.role].length)) {
+    const path = `${bases[route.role]}${route.path}`
+    groups.set(path, [...(groups.get(path) ?? []), route])
   }
   return groups
 }
@@ -93,8 +85,8 @@ function fixedBeginning(path: string): string {
   return path.replace(/[:*].*$/, '').replace(/\/+$/, '')
 }
 
-interface PathMatch<R> {
-  readonly group: readonly R[]
+interface PathMatch {
+  readonly group: readonly Route[]
   /** `undefined` if a parameter is not valid UTF-8. */
   readonly params: Readonly<Record<string, string>> | undefined
 }
@@ -120,12 +112,12 @@ export function originFormPath(target: string): string | undefined {
   return PLAIN_PATH.test(path) || parseUrl(`http://host${path}`)?.pathname === path ? path : undefined
 }
 
-function rowFor<R extends Row>(group: readonly R[], method: string): R | undefined {
-  return group.find((one) => one.method === method || (method === 'HEAD' && one.isPublic === true))
+function routeFor(group: readonly Route[], method: string): Route | undefined {
+  return group.find((one) => one.method === method || (method === 'HEAD' && one.isPublic))
 }
 
 /** The role of the server with the longest base that contains a target. */
-function roleOf(target: string, bases: Readonly<Record<ServerRole, string>>): ServerRole {
+function roleOf(target: string, bases: BasePaths): ServerRole {
   const { 'auth-server': auth, 'resource-server': resource } = bases
   const isUnder = (base: string): boolean => target.startsWith(base) && /^(?:$|[/?])/.test(target.slice(base.length))
   return isUnder(auth) && (auth.length > resource.length || !isUnder(resource)) ? 'auth-server' : 'resource-server'
