@@ -38,7 +38,7 @@ function bodyOf(request: Request): Request['body'] {
 const NO_BODY: readonly number[] = [204, 205, 304]
 
 /** A response of the core for a Fetch host, with the length of the body that HEAD does not get. */
-export function toFetchResponse({ status, headers, body }: HttpResponse, method = 'GET'): Response {
+export function toFetchResponse({ status, headers, body }: HttpResponse, method: string): Response {
   // A copy: these bytes may be a part of a larger buffer, or memory that others write to.
   const sent = body instanceof Uint8Array ? new Uint8Array(body) : body
   if (method.toUpperCase() === 'HEAD' && sent !== undefined) {

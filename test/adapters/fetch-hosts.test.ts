@@ -116,26 +116,24 @@ describe('a Fetch request', () => {
 
 describe('a Fetch response', () => {
   it('has the status, the headers and the body', async () => {
-    const response = toFetchResponse({
-      status: 201,
-      headers: { 'content-type': 'application/json' },
-      body: '{"a":"€"}',
-    })
+    const answer = { status: 201, headers: { 'content-type': 'application/json' }, body: '{"a":"€"}' }
+    const response = toFetchResponse(answer, 'GET')
     expect([response.status, response.headers.get('content-type')]).toEqual([201, 'application/json'])
     expect(await response.json()).toEqual({ a: '€' })
   })
 
   it('has the bytes of its body, also where they are a part of something', async () => {
     const body = EVERY_BYTE.subarray(3, 250)
-    const response = toFetchResponse({ status: 200, headers: { 'content-type': 'application/octet-stream' }, body })
+    const headers = { 'content-type': 'application/octet-stream' }
+    const response = toFetchResponse({ status: 200, headers, body }, 'GET')
     expect(response.headers.get('content-type')).toBe('application/octet-stream')
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(body)
   })
 
   it.each([204, 205, 304])('may have no body, and with status %i has none', (status) => {
-    expect(toFetchResponse({ status: 303, headers: {} }).body).toBeNull()
+    expect(toFetchResponse({ status: 303, headers: {} }, 'GET').body).toBeNull()
     for (const body of [undefined, '', 'text', EVERY_BYTE]) {
-      const response = toFetchResponse({ status, headers: { 'set-cookie': 'a=b' }, body })
+      const response = toFetchResponse({ status, headers: { 'set-cookie': 'a=b' }, body }, 'GET')
       expect([response.status, response.body, response.headers.getSetCookie()]).toEqual([status, null, ['a=b']])
     }
   })
@@ -149,7 +147,7 @@ describe.each([
   const openPayments = {
     owns: echo.owns,
     fetch: async (request: Request, options?: FetchOptions) =>
-      toFetchResponse(await echo.handle(fromFetchRequest(request, options?.source))),
+      toFetchResponse(await echo.handle(fromFetchRequest(request, options?.source)), request.method),
   }
   const own = () => new Response('own')
 
