@@ -86,16 +86,7 @@ async function termsOfQuote(
   url: string,
   client: ClientId,
 ): Promise<PaymentTerms> {
-  const quote = await readNamed(context.storage, 'quote', localQuoteId(url, context.resourceServer))
-  const isBound = context.policies.quoteBinding === 'client'
-  // Somebody else's quote looks like one that does not exist. @spec T-38 @spec D12 @spec RS-13
-  if (
-    quote === undefined ||
-    quote.value.walletAddress !== payer.url ||
-    quote.value.account !== payer.account ||
-    (isBound && quote.value.client !== client)
-  )
-    throw invalidQuote('unknown quote')
+  const quote = await findQuote(context, payer, url, client)
   await requireOpenQuote(context, quote, client)
   const { value } = quote
   // If the wallet has since changed the account's asset, the same number of the new unit would be taken.
@@ -121,6 +112,25 @@ async function termsOfQuote(
     ...(rail && { rail }),
     readQuote: async () => requireOpenQuote(context, await readQuote(), client),
   }
+}
+
+/** The quote of a payer that a client may use. Any other looks like one that does not exist. @spec T-38 @spec D12 @spec RS-13 */
+async function findQuote(
+  context: Context,
+  payer: LocalWalletAddress,
+  url: string,
+  client: ClientId,
+): Promise<StoredRecord<'quote'>> {
+  const quote = await readNamed(context.storage, 'quote', localQuoteId(url, context.resourceServer))
+  const isBound = context.policies.quoteBinding === 'client'
+  if (
+    quote === undefined ||
+    quote.value.walletAddress !== payer.url ||
+    quote.value.account !== payer.account ||
+    (isBound && quote.value.client !== client)
+  )
+    throw invalidQuote('unknown quote')
+  return quote
 }
 
 /**
