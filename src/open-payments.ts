@@ -150,10 +150,9 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
   const match = createRouter(routes, bases)
   const pipeline = createPipeline(context, match)
   const { keep, drain } = context.ongoing
-  const onTimer = (message: string, work: () => Promise<number>): Promise<number> => {
-    const running = tellFailure(context, message, work)
-    keep(running)
-    return running
+  const tracked = (work: Promise<number>): Promise<number> => {
+    keep(work)
+    return work
   }
   const credits = new Set<Promise<unknown>>()
   const keepCredit = (work: Promise<unknown>): void => {
@@ -193,8 +192,8 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
       undecided: () => listUndecided(context),
     },
     audit: (walletAddress) => auditPayments(context, walletAddress),
-    recover: () => onTimer('recover() failed', recover),
-    sweep: () => onTimer('sweep() failed', () => sweepRecords(context)),
+    recover: () => tracked(tellFailure(context, 'recover() failed', recover)),
+    sweep: () => tracked(tellFailure(context, 'sweep() failed', () => sweepRecords(context))),
     drain: () => context.deliveries.beginNoneDuring(drain),
   }
 }
