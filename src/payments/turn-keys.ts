@@ -1,9 +1,9 @@
 import { railAccountId } from '../protocol/rail-account.ts'
 
 /**
- * The key under which tasks that write one incoming payment take turns: in this process one runs at a time, in the
- * order in which they came (see `InTurn`). Turns only avoid conflicts; correctness rests on the versions that a
- * commit checks.
+ * The key under which tasks that write one incoming payment take turns: in this process one runs at a time, in the order in
+ * which they came, except that its completion goes before those that wait (see `InTurn`). Turns only avoid conflicts;
+ * correctness rests on the versions that a commit checks.
  */
 export function turnAtIncoming(incomingPaymentId: string): string {
   return `incoming:${incomingPaymentId}`

@@ -79,7 +79,7 @@ export interface Plan<T> {
 
 /** Runs tasks of the same key one after the other in this process: writers of one hot record do not race each other. */
 export interface InTurn {
-  /** `first`: before all that wait already, which others may have made as many as they like. */
+  /** `first`: before all that already wait, of which others may have made any number. */
   <T>(key: string, task: () => Promise<T>, place?: 'first' | 'last'): Promise<T>
   /** How many tasks of this key run or wait: a task that need not take a turn, or can be refused, takes none behind many. */
   countOf(key: string): number

@@ -1,6 +1,6 @@
 import type { InTurn } from '../ports/context.ts'
 
-/** What lets the tasks that wait at one key begin, each in its order, while another one runs. */
+/** The tasks that wait at one key while another one runs: what lets each of them begin, in their order. */
 interface Queue {
   readonly first: (() => void)[]
   readonly last: (() => void)[]

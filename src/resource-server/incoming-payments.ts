@@ -185,7 +185,12 @@ export async function completeIncomingPayment({
   if (known === undefined) throw unknownResource()
   // Nothing of what this judges ever changes.
   const { id } = requireResource(context, caller, 'incoming-payment', 'complete', known.value)
-  const readIncoming = knownAtFirst(context.storage, known)
+  const turn = turnAtIncoming(id)
+  // Whoever has to wait for a turn finds another record than this one.
+  const isBusy = context.inTurn.countOf(turn) > 0
+  const readIncoming = isBusy
+    ? () => readRecord(context.storage, 'incoming-payment', id)
+    : knownAtFirst(context.storage, known)
   const complete = async (): Promise<Attempt<IncomingPayment>> => {
     const record = await readIncoming()
     if (record === undefined) throw unknownResource()
@@ -194,9 +199,12 @@ export async function completeIncomingPayment({
     const { change, value } = endIncoming(context, record, 'completed')
     return { changes: [change, ...completionChanges(context, record.value, value)], answer: value }
   }
-  // Outside of the turn, each attempt would meet the commit of one more payer; behind all who wait, it might come too late.
   const decided = () => decide(context, complete, { claims: caller.proof.claims })
-  const completed = await context.inTurn(turnAtIncoming(id), decided, 'first')
+  // Outside of the turn, each attempt would meet the commit of one more payer; behind all who wait, it might come too late. What
+  // is over is never completed: repeats without end, each before all who wait, would keep those from what they have to record.
+  const completed = isActive(known.value, context.clock.now())
+    ? await context.inTurn(turn, decided, 'first')
+    : await decided()
   exchange.waitUntil(deliverEvents(context, id))
   return { status: 200, body: toWire(context, completed) }
 }

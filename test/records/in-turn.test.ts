@@ -50,6 +50,17 @@ describe('createTurns', () => {
     expect(inTurn.countOf('key')).toBe(0)
   })
 
+  it('goes on after a task that throws at once', async () => {
+    const inTurn = createTurns()
+    const throwing = (): Promise<never> => {
+      throw new Error('at once')
+    }
+    const runs = [inTurn('key', throwing), inTurn('key', throwing), inTurn('key', async () => 'done')]
+    const outcomes = await Promise.allSettled(runs)
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+    expect(inTurn.countOf('key')).toBe(0)
+  })
+
   it('runs tasks of different keys side by side', async () => {
     const log: string[] = []
     const inTurn = createTurns()

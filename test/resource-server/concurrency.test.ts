@@ -268,6 +268,38 @@ describe('many at once', () => {
     await expectMoney(rig, 1n)
   })
 
+  it('INC-10 a completion of what is over waits for nobody, and so makes nobody wait', async () => {
+    const inner = memoryStorage()
+    const [reserving, givingUp] = [gate(), gate()]
+    const storage: Storage = {
+      ...inner,
+      commit: async (changes) => {
+        for (const change of changes) {
+          if (change.action === 'replace' && change.kind === 'incoming-payment') await reserving.opened
+          const isGivenUp = change.action === 'insert' && change.kind === 'receipt' && change.value.state === 'dropped'
+          if (isGivenUp) await givingUp.opened
+        }
+        return inner.commit(changes)
+      },
+    }
+    const rig = await shop({ overrides: { storage } })
+    const { wallet, spending, receiving, incoming } = rig
+    const terms = { walletAddress: ALICE, incomingPayment: incoming.id, debitAmount: usd('1') }
+    const orders = [0, 1].map((order) =>
+      post(wallet, `${BASE}/outgoing-payments`, spending, { ...terms, metadata: { order } }),
+    )
+    await turns(20)
+    const completing = post(wallet, `${incoming.id}/complete`, receiving)
+    await turns(20)
+    reserving.open()
+    expect((await completing).status).toBe(200)
+    wallet.clock.advance(1000)
+    expect((await post(wallet, `${incoming.id}/complete`, receiving)).status).toBe(200)
+    givingUp.open()
+    expect((await Promise.all(orders)).map(({ status }) => status)).toEqual([201, 201])
+    await expectMoney(rig, 1n)
+  })
+
   it('invariant 15 what the grant has spent is the sum of its payments that did not fail', async () => {
     const rig = await shop({ incoming: { incomingAmount: usd('300') } })
     const { wallet, spending } = rig
