@@ -20,7 +20,8 @@ const MODULUS = fromHex('edfffffffffffffffffffffffffffffffffffffffffffffffffffff
  * @spec KEY-3 @spec SIG-28
  */
 export function isUsablePoint(bytes: Uint8Array): boolean {
-  const y = bytes.slice()
+  // Not `slice()`: that of a Buffer is no copy.
+  const y = new Uint8Array(bytes)
   y[31] = (y[31] ?? 0) & 0x7f
   return isLess(y, MODULUS) && !SMALL_ORDER.some((point) => isEqualBytes(point, y))
 }

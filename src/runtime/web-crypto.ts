@@ -187,7 +187,8 @@ function keepBesideBytes(make: (key: Uint8Array) => KeyHandle): (key: Uint8Array
     const known = kept.get(bytes)
     if (known !== undefined && isEqualBytes(known.key, bytes)) return known.handle
     const handle = make(bytes)
-    kept.set(bytes, { key: bytes.slice(), handle })
+    // Not `slice()`: that of a Buffer is no copy.
+    kept.set(bytes, { key: owned(bytes), handle })
     return handle
   }
 }

@@ -191,6 +191,10 @@ describe('keys of an HMAC', () => {
     other.set(text('a third'))
     expect(hmacSha256(other, text('a'))).toEqual(hmacSha256(text('a third'), text('a')))
     expect(hmacSha256(other, text('a'))).not.toEqual(mac)
+    const buffer = Buffer.from('Jefe')
+    hmacSha256(buffer, text('a'))
+    buffer.write('Jeff')
+    expect(hmacSha256(buffer, text('a'))).toEqual(hmacSha256(text('Jeff'), text('a')))
   })
 })
 
@@ -208,7 +212,11 @@ describe('private keys', () => {
     expect(ed25519PublicKey(seed)).toEqual(bytesOf(rfc8037.jwk.x))
     expect([signEd25519(seed, data), signEd25519(seed, data)]).toEqual([signature, signature])
     expect(prepared).toBe(1)
-    // Another key in the same place.
+    // Another key in the same place, of an array and of a Buffer.
+    const buffer = Buffer.from(seed)
+    expect(ed25519PublicKey(buffer)).toEqual(bytesOf(rfc8037.jwk.x))
+    buffer.set(bytesOf(rfc9421.key.jwk.d))
+    expect(ed25519PublicKey(buffer)).toEqual(bytesOf(rfc9421.key.jwk.x))
     seed.set(bytesOf(rfc9421.key.jwk.d))
     expect(signEd25519(seed, data)).toEqual(signEd25519(bytesOf(rfc9421.key.jwk.d), data))
     expect(ed25519PublicKey(seed)).toEqual(bytesOf(rfc9421.key.jwk.x))
