@@ -106,7 +106,7 @@ function readAnswer({ status, bytes }: { readonly status: number; readonly bytes
 
 /**
  * What Node was doing when a call of the system failed, if no connection was made: no way there, nobody listens, or no file
- * or port left. An open connection fails in `read` or `write`, if need be with the same code.
+ * or port left. An open connection fails in `read` or `write`, perhaps with the same code.
  */
 const CONNECTING: ReadonlySet<unknown> = new Set(['getaddrinfo', 'connect'])
 

@@ -62,8 +62,9 @@ type Fate = 'ended' | 'deleted' | 'kept'
 
 /**
  * A grant that nobody continued is finalised before it is deleted, and an incoming payment expires. A grant that its owner
- * gave is only due if somebody has set that by hand: it is kept, and due no more. An incoming payment that has ended is deleted
- * if it is untouched, a receipt if its transfer was refused, and every other kind of record is.
+ * gave is only due if somebody has set that by hand: it is `ended`, too, by which it only becomes due no more. An incoming
+ * payment that has ended is deleted if it is untouched, a receipt if its transfer was refused, and every other kind of record
+ * is.
  */
 function fateOf(record: StoredRecord): Fate {
   if (isOfKind(record, 'grant')) {

@@ -11,8 +11,8 @@ export interface InteractionRequest {
 }
 
 /**
- * What a grant request asks for: access, a subject, or both. Its `client` was read before (see `IdentifiedRequest`), to find out
- * who asks.
+ * What a grant request asks for: access, a subject, or both. Its `client` was read before (see `IdentifiedRequest`), to find
+ * out who asks.
  */
 export interface GrantRequest {
   /** Empty if only a subject is asked for. */

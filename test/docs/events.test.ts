@@ -98,7 +98,6 @@ describe('the page about events', () => {
       ...text.matchAll(/(?:unknownOutcome|tellFailure|tellFault)\( ?\w+, '([^']+)'/g),
       ...text.matchAll(/tryCommit\( ?context, (?:changes|\[.*?\]), '([^']+)'/g),
       ...text.matchAll(/UNCLAIMED = '([^']+)'/g),
-      ...text.matchAll(/onTimer\('([^']+)'/g),
     ].map(([, message = '']) => message)
     // Not told by an event of its own, but to be known by its words: where something is amiss that a person can mend.
     const thrown = [...text.matchAll(/throw new Error\(`(the secret with [^`]+)`\)/g)].map(([, message = '']) =>

@@ -78,18 +78,21 @@ export async function inEveryOrder(createStorage: () => Storage, play: (race: Ra
   const acting = new AsyncLocalStorage<Runner>()
   let order: Order | undefined = []
   let count = 0
-  while (order !== undefined) {
-    const widths: number[] = []
-    const played: Order = order
-    await play(createRace(acting, createStorage(), played, widths)).catch((cause: unknown) => {
-      throw new Error(`in the order ${JSON.stringify(played)}`, { cause })
-    })
-    count++
-    order = nextOrder(played, widths)
+  try {
+    while (order !== undefined) {
+      const widths: number[] = []
+      const played: Order = order
+      await play(createRace(acting, createStorage(), played, widths)).catch((cause: unknown) => {
+        throw new Error(`in the order ${JSON.stringify(played)}`, { cause })
+      })
+      count++
+      order = nextOrder(played, widths)
+    }
+    return count
+  } finally {
+    // Otherwise Node 20 slows every promise of this process down from here on: all tests that follow.
+    acting.disable()
   }
-  // Otherwise Node 20 slows every promise of this process down from here on: all tests that follow.
-  acting.disable()
-  return count
 }
 
 /** The next order, the last place first; `undefined` after the last one. */
