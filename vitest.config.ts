@@ -7,6 +7,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 // Every fault at every call and every odd value at every place: minutes, so `npm run test:all` has them.
 export const EXHAUSTIVE = [
   'test/fuzz/every-place.test.ts',
+  'test/ilp/deliver-limit-rounding.test.ts',
   'test/payments/interleavings.test.ts',
   'test/payments/one-fault.test.ts',
   'test/payments/rail-faults.test.ts',

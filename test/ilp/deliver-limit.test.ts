@@ -1,6 +1,5 @@
 import type { DeliveryResult } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { leavingFor } from '../../src/protocol/price.ts'
 import { turns } from '../support/turns.ts'
 import { delivered, NOTHING, senderScene } from './sender-scene.ts'
 import { senderWorld } from './sender-world.ts'
@@ -29,35 +28,6 @@ describe('a limit', () => {
     expect(sending - receiver.total()).toBeLessThan((maxPacketAmount ?? amount) / 16n + 1n)
     expect(receiver.total()).toBeLessThanOrEqual(sending)
   })
-
-  it.each([
-    ['hundredths, of billionths, in one packet', [20n, 75n, 100n, 150n, 300n], 9_200_000n, undefined, true],
-    ['units of 97, in packets of which rounding takes nearly all that was kept back', [396n, 5000n], 97n, 1990n, false],
-  ])(
-    'T-47 ends no payment because packets that fit under it lose more to rounding: %s',
-    async (_, wanted, denominator, maxPacketAmount, isFixedReceive) => {
-      for (const receive of wanted)
-        for (let percent = 2n; percent < 100n; percent += 3n) {
-          const hops = [{ denominator }]
-          const great = maxPacketAmount ?? denominator * 1_000_000n
-          const send = leavingFor(receive, { sent: great * 100n, received: (great / denominator) * 99n })
-          let settled = 0n
-          const limits = { sending: (send * percent) / 100n }
-          const peer = { limits, settled: () => settled, ...(maxPacketAmount && { maxPacketAmount }) }
-          const { world, order, receiver, clock } = await senderScene({ isIdempotent: true, hops, peer })
-          const delivery = order(send, receive, { isFixedReceive })
-          let result = await world.deliver(delivery)
-          expect(result).toEqual({ outcome: 'later', reason: 'sending_limit' })
-          while (result?.outcome === 'later' && settled > -2n * send) {
-            settled -= limits.sending
-            clock.advance(1_000)
-            result = await world.deliver(delivery)
-          }
-          expect(result).toMatchObject({ outcome: 'delivered' })
-          expect(receiver.total()).toBeGreaterThanOrEqual(receive)
-        }
-    },
-  )
 
   it('that packets pass together lets those leave that it has room for', async () => {
     const { world, order, receiver } = await limited(999n)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { clientKeys } from '../properties/seeded-cryptography.ts'
 import { LEAST } from './coverage.ts'
 import { createSimulation, type Report } from './run.ts'
-import { FIRST_SEED, IS_DEFAULT, RUNS } from './settings.ts'
+import { FIRST_SEED, HAS_KNOWN_RUNS, RUNS } from './settings.ts'
 
 const simulation = createSimulation(createOpenPayments, await clientKeys())
 
@@ -33,7 +33,7 @@ describe('simulated runs', () => {
     }
     // Else the runs could become harmless, and nobody would know.
     const rare = Object.entries(LEAST).filter(([what, least]) => (counts.get(what) ?? 0) < least)
-    if (IS_DEFAULT) expect(rare.map(([what, least]) => `${what}: ${counts.get(what) ?? 0} of ${least}`)).toEqual([])
+    if (HAS_KNOWN_RUNS) expect(rare.map(([what, least]) => `${what}: ${counts.get(what) ?? 0} of ${least}`)).toEqual([])
   })
 
   it('are the same again for the same seed, and others for another', { timeout: 60_000 }, async () => {
