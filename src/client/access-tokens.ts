@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import type { OutboundStanding } from '../ports/outbound-requests.ts'
+import type { ServerKeys } from '../ports/server-keys.ts'
 import { recentlyUsed } from '../protocol/recently-used.ts'
 import { type Failure, type ForeignToken, parseGrant, parseGranted, readAnswer } from './answers.ts'
 import type { RequestSender } from './request-sender.ts'
@@ -32,6 +33,7 @@ export interface AccessTokens {
 export interface AccessTokensOptions {
   readonly clock: Clock
   readonly sender: RequestSender
+  readonly serverKeys: ServerKeys
   /** The wallet address that this server names as a client where its key alone is not accepted. */
   readonly clientWalletAddress?: string
 }
@@ -47,7 +49,8 @@ const SHARE_OF_HOST = 100
  * another one's payments. An expired token is rotated or, if that fails, requested anew; concurrent calls for one token
  * share one request.
  */
-export function accessTokens({ clock, sender, clientWalletAddress }: AccessTokensOptions): AccessTokens {
+export function accessTokens(options: AccessTokensOptions): AccessTokens {
+  const { clock, sender, serverKeys, clientWalletAddress } = options
   const held = recentlyUsed<HeldToken>(HELD, SHARE_OF_HOST)
   const running = new Map<string, Promise<TokenResult>>()
   const takenByAddress = recentlyUsed<true>(HELD, SHARE_OF_HOST)
@@ -60,7 +63,7 @@ export function accessTokens({ clock, sender, clientWalletAddress }: AccessToken
    * worked last time is tried first.
    */
   async function requestGrant(authServer: string, standing: OutboundStanding): Promise<TokenResult> {
-    const { jwk } = await sender.key()
+    const { jwk } = await serverKeys.current()
     const isByAddress = takenByAddress.get(authServer) === true
     const clients = clientWalletAddress === undefined ? [{ jwk }] : [{ jwk }, clientWalletAddress]
     const [first, second] = isByAddress ? clients.toReversed() : clients

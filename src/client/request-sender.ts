@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Cryptography } from '../ports/cryptography.ts'
 import type { OutboundAnswer, OutboundOptions, SendOutbound } from '../ports/outbound-requests.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import type { ServerKey, ServerKeys } from '../ports/server-keys.ts'
+import type { ServerKeys } from '../ports/server-keys.ts'
 import { toUtf8 } from '../protocol/bytes.ts'
 
 /** What it takes to send requests that this server signs. */
@@ -28,16 +28,12 @@ export interface RequestToSend {
 
 /** Sends requests that this server signs as a client of others. */
 export interface RequestSender {
-  /** Its key, the same in all processes of this server. */
-  key(): Promise<ServerKey>
   send(request: RequestToSend, options: OutboundOptions): Promise<OutboundAnswer>
 }
 
 /** Signs with the key of the current secret. */
-export function requestSender(options: RequestSenderOptions): RequestSender {
-  const { clock, cryptography, secrets, serverKeys, send } = options
+export function requestSender({ clock, cryptography, secrets, serverKeys, send }: RequestSenderOptions): RequestSender {
   return {
-    key: serverKeys.current,
     async send({ method, url, token, json }, options) {
       // Sign the URL as it will be requested: a base URL without a path gets the path `/`.
       const { href } = new URL(url)

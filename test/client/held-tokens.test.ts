@@ -10,12 +10,11 @@ import { AUTH_SERVER, COLLECTION, MANAGE, tokenDocument } from './stand-in.ts'
 const secrets = derivedSecrets(OUR_SECRETS, cryptography)
 
 /** Holds tokens of authorization servers that grant everything, and take so long for it. Notes what each is asked, and how. */
-async function holder(clock = fakeClock(), milliseconds = 0, asked: string[] = []): Promise<AccessTokens> {
-  const key = await derivedServerKeys(secrets, cryptography).current()
+function holder(clock = fakeClock(), milliseconds = 0, asked: string[] = []): AccessTokens {
   return accessTokens({
     clock,
+    serverKeys: derivedServerKeys(secrets, cryptography),
     sender: {
-      key: async () => key,
       async send({ url }, { standing }) {
         asked.push(`${url} ${standing}`)
         clock.advance(milliseconds)
@@ -32,7 +31,7 @@ const isHeld = async (tokens: AccessTokens, collection = COLLECTION): Promise<bo
 
 describe('the tokens of other servers that are held', () => {
   it('T-5 are at most 1000, of which the one unused for longest makes room', async () => {
-    const tokens = await holder()
+    const tokens = holder()
     expect(await isHeld(tokens)).toBe(false)
     for (let at = 0; at < 999; at++) await isHeld(tokens, `https://n${at}.example/incoming-payments`)
     expect(await isHeld(tokens)).toBe(true)
@@ -42,7 +41,7 @@ describe('the tokens of other servers that are held', () => {
   })
 
   it('T-5 are pushed out by no host that has more than a hundred', async () => {
-    const tokens = await holder()
+    const tokens = holder()
     await isHeld(tokens)
     for (let at = 0; at < 1100; at++) await isHeld(tokens, `https://evil-${at % 9}.example/${at}/incoming-payments`)
     expect(await isHeld(tokens)).toBe(true)
@@ -50,7 +49,7 @@ describe('the tokens of other servers that are held', () => {
 
   it('last from the moment when they were asked for, not from the answer: a grant, and a rotation', async () => {
     const clock = fakeClock()
-    const tokens = await holder(clock, 2000)
+    const tokens = holder(clock, 2000)
     for (const _ of ['granted', 'rotated']) {
       expect(await isHeld(tokens)).toBe(false)
       clock.advance(597_999)
@@ -63,7 +62,7 @@ describe('the tokens of other servers that are held', () => {
   it('T-5 are rotated as those of a server that is known, and for an order as ordered', async () => {
     const clock = fakeClock()
     const asked: string[] = []
-    const tokens = await holder(clock, 0, asked)
+    const tokens = holder(clock, 0, asked)
     for (const standing of ['stranger', 'stranger', 'known', 'ordered'] as const) {
       await tokens.tokenFor(COLLECTION, AUTH_SERVER, standing)
       clock.advance(600_000)
