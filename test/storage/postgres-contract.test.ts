@@ -13,9 +13,11 @@ const { newSchema, openPool, openSql } = useDatabases()
 
 const DATABASES: Readonly<Record<string, (schema: string) => readonly PostgresDatabase[]>> = {
   'pg, serializable': (schema) => [openPool(schema, { default_transaction_isolation: 'serializable' })],
-  'pg, repeatable read': (schema) => [openPool(schema, { default_transaction_isolation: 'repeatable read' })],
   postgres: (schema) => [openSql(schema)],
-  'pg, two pools': (schema) => [openPool(schema), openPool(schema)],
+  'pg, two pools, one of them repeatable read': (schema) => [
+    openPool(schema),
+    openPool(schema, { default_transaction_isolation: 'repeatable read' }),
+  ],
 }
 
 const failure = nextFailure()
