@@ -19,14 +19,24 @@ const UNCLAIMED = 'a due record could not be claimed'
  * tried once more, alone, and reported if that fails. If a try happened after all, the record is due again later.
  */
 export function createClaims(context: Context): Claim {
+  const left: (() => Promise<void>)[] = []
+  // Not in the order in which they fell due: those that can never be claimed come first in that, and must not keep the others.
+  const tryOne = async (): Promise<void> => {
+    const [tryIt] = left.splice(Math.floor(context.clock.now() / 997) % left.length, 1)
+    await tryIt?.()
+  }
   let failures = 0
+  const tryAlone: Claim = async (write) => {
+    const alone = failures < MOST_FAILURES ? await tryClaim(context, write, UNCLAIMED) : 'failed'
+    failures = alone === 'failed' ? failures + 1 : 0
+    return alone
+  }
   return async (write) => {
     const together = await tryClaim(context, write)
     if (together !== 'failed') return together
-    return context.inTurn(TURN_AT_CLAIMS, async () => {
-      const alone = failures < MOST_FAILURES ? await tryClaim(context, write, UNCLAIMED) : together
-      failures = alone === 'failed' ? failures + 1 : 0
-      return alone
+    return new Promise((resolve, reject) => {
+      left.push(() => tryAlone(write).then(resolve, reject))
+      context.inTurn(TURN_AT_CLAIMS, tryOne).catch(reject)
     })
   }
 }

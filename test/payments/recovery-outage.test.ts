@@ -179,6 +179,21 @@ describe('a storage that can be read and not be written to', () => {
   )
 
   it.each(['payments', 'receipts'])(
+    'that fails all at once, and alone for the ten of 100 %s that have been due longest, keeps no others',
+    async (what) => {
+      const { openPayments, ports, callsOf } = await dueWorld(what, 100)
+      const isKept = (call: Call): boolean => [...Array(10).keys()].some((at) => isClaimOf(call, idOf(at + 1)))
+      ports.plan = async (call) => {
+        if (call.name !== 'commit') return undefined
+        if (callsOf('commit').length <= 100) return 'throws'
+        await turns(1)
+        return isKept(call) ? 'throws' : undefined
+      }
+      expect(await openPayments.recover()).toBe(90)
+    },
+  )
+
+  it.each(['payments', 'receipts'])(
     'that rejects a claim of %s late is asked for a whole lease again',
     async (what) => {
       const { openPayments, ports, clock, callsOf } = await dueWorld(what, 1)
