@@ -4,7 +4,7 @@ import { askHost, millisecondsLeft } from '../records/ask-host.ts'
 import type { LedgerCall } from '../records/tell-fault.ts'
 
 /**
- * The context for a quote or an order that came at `startedAt`: what the host and other servers must be asked before it is
+ * The context for a creating request that came at `startedAt`: what the host and other servers must be asked before it is
  * answered, the client's keys included, has `holdSeconds` in total.
  */
 export function withAnswerDeadline(context: Context, startedAt: number): Context {

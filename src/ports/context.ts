@@ -87,7 +87,7 @@ export interface InTurn {
 
 /**
  * The parts and settings of one server, put together once by `createOpenPayments`. A request may be given a copy of its own:
- * if the host names its source, with that; if it is a quote or an order, with `answerDueAt`.
+ * if the host names its source, with that; if it creates an incoming payment, a quote or an outgoing payment, with `answerDueAt`.
  */
 export interface Context {
   /** Published base URLs, without a trailing slash. */
@@ -116,7 +116,7 @@ export interface Context {
   readonly limits: RequestLimits
   /** The network that a request came from, if the host names it. It pays for what other servers are asked. @spec T-5 */
   readonly source?: string
-  /** For a quote or an order: until when it waits for answers of the host and of other servers. */
+  /** For a creating request: until when it waits for answers of the host and of other servers. */
   readonly answerDueAt?: number
   readonly policies: Policies
   /**

@@ -21,8 +21,8 @@ export interface KeyAsker {
  * Finds the keys and the name of clients whose wallet addresses live on other servers. The default fetches them,
  * guarded against server-side request forgery; a host may answer from a registry instead. If a call to it rejects, or a
  * key set takes longer than 4 seconds, a `fault` says so; then the request whose signature needs the key set is answered
- * 503, and a client has no name. For a quote or an order it shares `holdSeconds` (3) with all else that is asked: so answer
- * much sooner.
+ * 503, and a client has no name. For a request that creates an incoming payment, a quote or an outgoing payment it shares
+ * `holdSeconds` (3) with all else that is asked: so answer much sooner.
  */
 export interface KeyResolver {
   /**

@@ -32,12 +32,12 @@ export interface RequestLimits {
   /**
    * How long a request waits for a hold before it answers without its outcome. It is also the deadline for the calls that an
    * answer depends on, and that mean 503 if they are late: `walletAddresses.find`, `account` of the ledger, `pricing.price`,
-   * and `createDetails` of a payment method. For a quote or an order, all of these share the deadline, with the keys of the
-   * client and the receiver's server, and the hold may take half as long again: so its answer takes at most
-   * 1.5 × `holdSeconds`, plus the storage. In any other request each call has it to itself. Whatever this setting is,
-   * fetching the keys of a client ends after 3 seconds (a `keyResolver` of your own has 4, twice if a key is new to it),
-   * reading a receiver on another server after 3, and `ilp` takes at most 2.5 to find the rate to it. Default 3; at most a
-   * fifth of `leaseSeconds`.
+   * and `createDetails` of a payment method. For an incoming payment that is created, a quote or an order, all of these
+   * share the deadline, with the keys of the client and the receiver's server, and the hold may take half as long again: so
+   * its answer takes at most 1.5 × `holdSeconds`, plus the storage. In any other request each call has it to itself. Whatever
+   * this setting is, fetching the keys of a client ends after 3 seconds (a `keyResolver` of your own has 4, twice if a key is
+   * new to it), reading a receiver on another server after 3, and `ilp` takes at most 2.5 to find the rate to it. Default 3;
+   * at most a fifth of `leaseSeconds`.
    */
   readonly holdSeconds: number
   /** How long a commit is retried against concurrent writers. Default 3. */

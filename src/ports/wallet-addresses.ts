@@ -48,7 +48,7 @@ export interface WalletAddresses {
   /**
    * Finds an account by its wallet address: the canonical URL, without a trailing slash, under the configured
    * `walletAddressServer`. On a host that also has routes of its own, it is called for every path requested there, so it
-   * should be quick: it must answer within `holdSeconds`, all calls for a quote or an order together. `undefined` or `null`
+   * should be quick: it must answer within `holdSeconds`, all calls of a creating request together. `undefined` or `null`
    * means that there is no such address; a rejection is a fault.
    *
    * Compare it exactly, upper and lower case included: whatever is found is a wallet address of its own, published under the

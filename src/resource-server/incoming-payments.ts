@@ -5,7 +5,7 @@ import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { claimSignature } from '../http/replay-claims.ts'
 import type { Result } from '../http/respond.ts'
-import { answerInTime } from '../payments/answer-deadline.ts'
+import { answerInTime, withAnswerDeadline } from '../payments/answer-deadline.ts'
 import { completionChanges, endIncoming } from '../payments/incoming-changes.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from '../payments/money-events.ts'
 import { askRail } from '../payments/rail/ask-rail.ts'
@@ -43,7 +43,7 @@ export async function createIncomingPayment({
   caller,
   body,
 }: Input<TokenCaller, CreateIncomingPayment>): Promise<Result> {
-  const { context } = exchange
+  const context = withAnswerDeadline(exchange.context, exchange.startedAt)
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'incoming-payment', 'create', body.walletAddress)
   const id = freshId(context.secrets, context.clock.now())

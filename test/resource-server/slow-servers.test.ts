@@ -4,12 +4,15 @@ import { describe, expect, it } from 'vitest'
 import { ALICE, type Answer, BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import { turn, turns } from '../support/turns.ts'
 import {
+  askIncoming,
   askPayment,
   askQuote,
   expectStatus,
   type ObservedWallet,
+  RECEIVING_ACCESS,
   type RemoteShop,
   remoteShop,
+  tokenFor,
 } from './observed-wallet.ts'
 import { holdUp, payDirectly, payQuote, quoteFor } from './remote-orders.ts'
 
@@ -74,7 +77,10 @@ const euroShop = async (overrides: Partial<OpenPaymentsOptions> = {}): Promise<R
 const faultsOf = ({ wallet }: RemoteShop): readonly unknown[] => wallet.events.filter(({ type }) => type === 'fault')
 
 /** Lets the other server, its way, the directory, the ledger or the prices answer after some time by the wallet's clock. */
-function slowed(world: RemoteShop, { server = 0, way = 0, find = 0, account = 0, hold = 0, price = 0 }): void {
+function slowed(
+  world: RemoteShop,
+  { server = 0, way = 0, find = 0, account = 0, hold = 0, price = 0, details = 0 },
+): void {
   const after = async <T>(milliseconds: number, call: () => Promise<T>): Promise<T> => {
     if (milliseconds > 0) await world.wallet.clock.sleep(milliseconds, new AbortController().signal)
     return call()
@@ -88,9 +94,13 @@ function slowed(world: RemoteShop, { server = 0, way = 0, find = 0, account = 0,
     get: (url: string) => (isSlow(url) ? after(find, async () => known.get(url)) : known.get(url)),
   })
   const own = { find: remote.find, answerQuote: rail.answerQuote, account: ledger.account, hold: ledger.hold }
+  const { createDetails } = rail
   PRICES.before = () => after(price, async () => undefined)
   remote.find = (url) => after(server, () => own.find(url))
   rail.answerQuote = (request) => after(way, () => own.answerQuote(request))
+  Object.assign(rail, {
+    createDetails: (payable: Parameters<typeof createDetails>[0]) => after(details, async () => createDetails(payable)),
+  })
   ledger.account = (id) => after(account, () => own.account(id))
   ledger.hold = (request) => after(hold, () => own.hold(request))
 }
@@ -188,6 +198,21 @@ describe('QUO-9 an answer that waits for a slow server and a slow ledger', () =>
       expect(world.wallet.effects.filter(({ kind }) => kind === 'quote' || kind === 'outgoing-payment')).toEqual([])
     },
   )
+})
+
+describe('an incoming payment that is created', () => {
+  it.each([
+    ['is there where all have answered in time together', { find: 900, account: 900, details: 900 }, 2700, 201],
+    ['is not there where they have not', { find: 900, account: 900, details: 1300 }, 3000, 503],
+  ])('is waited for no longer than a client does: it %s', async (_, delays, milliseconds, status) => {
+    const world = await remoteShop()
+    const token = await tokenFor(world.wallet, RECEIVING_ACCESS)
+    slowed(world, delays)
+    const [waited, answer] = await timed(world, () => askIncoming(world.wallet, { token }))
+    expect([waited, answer.status]).toEqual([milliseconds, status])
+    const made = world.wallet.effects.filter(({ kind }) => kind === 'incoming-payment')
+    expect(made).toHaveLength(status === 201 ? 2 : 1)
+  })
 })
 
 /** A storage that lets others go first, before a payment is inserted. */
