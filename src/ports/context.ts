@@ -87,7 +87,8 @@ export interface InTurn {
 
 /**
  * The parts and settings of one server, put together once by `createOpenPayments`. A request may be given a copy of its own:
- * if the host names its source, with that; if it creates an incoming payment, a quote or an outgoing payment, with `answerDueAt`.
+ * if the host names its source, with that; if it creates an incoming payment, a quote or an outgoing payment, with
+ * `answerDueAt`.
  */
 export interface Context {
   /** Published base URLs, without a trailing slash. */
