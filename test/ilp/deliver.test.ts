@@ -364,6 +364,18 @@ describe('a delivery', () => {
     expect(world.progress()).toMatchObject({ sent: receiver.total(), inFlight: NOTHING })
   })
 
+  it('gives its place to others after a minute, however well it goes, and is carried on from there', async () => {
+    const { world, order, receiver, clock } = await senderScene({ takes: 1000, peer: { maxPacketAmount: 10n } })
+    const before = clock.now()
+    expect(await world.deliver(order(1000n, 1000n))).toEqual({ outcome: 'later', reason: 'no_progress' })
+    // A second for each packet; those that are in the air when the minute is over land after it.
+    expect(clock.now() - before).toBeGreaterThan(60_000)
+    expect(clock.now() - before).toBeLessThan(60_000 + 20 * 1000)
+    expect(world.progress()).toMatchObject({ sent: receiver.total(), inFlight: NOTHING })
+    expect(await world.deliver(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+    expect(receiver.total()).toBe(1000n)
+  })
+
   it.each([
     ['nobody can be reached', 'no connection', 'unreachable'],
     ['the peer does not take the token', 'token refused', 'unauthorized'],
