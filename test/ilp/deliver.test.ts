@@ -334,6 +334,19 @@ describe('a delivery', () => {
     expect(amounts()).toEqual([])
   })
 
+  it('that is over has ended for that, whatever its receiver says when it is asked about what had left', async () => {
+    const frames = [{ type: 'connection-close', errorCode: 1, errorMessage: '' }] as const
+    const { world, order } = await senderScene({
+      isIdempotent: true,
+      receiver: { isIdempotent: false, refuse: () => ({ code: 'F99', frames }) },
+    })
+    expect(await world.deliver(order(1000n, 1000n))).toMatchObject({ outcome: 'ended', reason: 'closed_by_receiver' })
+    const [left] = world.records
+    if (left === undefined) throw new Error('nothing left')
+    const result = await world.deliverFrom(left, order(1000n, 1000n, { isOver: true }))
+    expect(result).toMatchObject({ outcome: 'ended', reason: 'receiver_over', progress: NOTHING })
+  })
+
   it('sends up to the last millisecond of its time', async () => {
     for (const left of [1, 0]) {
       const { world, order, amounts, clock } = await senderScene()
