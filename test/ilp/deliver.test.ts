@@ -274,6 +274,50 @@ describe('a delivery', () => {
     expect(clock.now() - before).toBe(20 + 40 + 80 + 160 + 320 + 640)
   })
 
+  it('pauses as at first after a packet has come through', async () => {
+    const trouble: Mishap = 'refused on the way'
+    // After the test, three troubles of the first packet; what of it has not arrived is the second, with one more.
+    const { world, order, clock, amounts } = await senderScene({
+      hops: [{ numerator: 92n, denominator: 100n }],
+      mishaps: [undefined, trouble, trouble, trouble, 'words garbled', trouble],
+    })
+    const before = clock.now()
+    expect(await world.deliver(order(1010n, 910n, FIXED_RECEIVE))).toMatchObject(delivered(1010n, 910n))
+    expect(amounts()).toEqual([1010n, 990n, 990n, 990n, 990n, 20n, 20n])
+    expect(clock.now() - before).toBe(20 + 40 + 80 + 20)
+  })
+
+  it('pauses no longer once a packet comes through that left with the one that did not', async () => {
+    const { receiver, path, order, clock } = await senderScene({ mishaps: ['refused on the way'] })
+    let left = 0
+    const send: typeof path.send = async (request) => {
+      const place = ++left
+      // The first is refused long before the second lands.
+      if (place === 2) await turns(500)
+      return path.send(request)
+    }
+    const world = senderWorld({ details: receiver.details, send, clock, peer: { maxPacketAmount: 100n } })
+    const before = clock.now()
+    expect(await world.deliver(order(200n, 200n))).toMatchObject(delivered(200n, 200n))
+    expect(clock.now() - before).toBe(0)
+  })
+
+  it('is not given up for troubles between which packets come through', async () => {
+    const mishaps = Array.from({ length: 200 }, (_, at): Mishap | undefined =>
+      at % 2 === 0 ? 'refused on the way' : undefined,
+    )
+    const { world, order } = await senderScene({ mishaps, peer: { maxPacketAmount: 100n } })
+    expect(await world.deliver(order(10_000n, 10_000n))).toMatchObject(delivered(10_000n, 10_000n))
+  })
+
+  it('is not given up for packets that were too large, as long as others come through', async () => {
+    const mishaps = Array.from({ length: 200 }, (_, at): Mishap | undefined =>
+      at % 2 === 0 ? 'a little too large' : undefined,
+    )
+    const { world, order } = await senderScene({ mishaps, peer: { maxPacketAmount: 1000n } })
+    expect(await world.deliver(order(100_000n, 100_000n))).toMatchObject(delivered(100_000n, 100_000n))
+  })
+
   it('takes one trouble of several packets that left together for one', async () => {
     const mishaps = Array.from({ length: 8 }, (): Mishap => 'tampered with')
     const { world, order, clock } = await senderScene({ mishaps, peer: { maxPacketAmount: 100n } })
