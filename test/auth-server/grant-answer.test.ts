@@ -323,6 +323,15 @@ describe('policies of consent', () => {
     expect((await wallet.ask(withFinishUri(`${dotted}/done`))).status).toBe(200)
   })
 
+  it('INT-5 an interaction is refused under each name of the server', async () => {
+    const resourceServer = 'https://api.wallet.example'
+    const wallet = await authWallet({ resourceServer, walletAddressServer: BASE })
+    for (const name of [AUTH, resourceServer, BASE]) {
+      await wallet.expectRefusal(400, 'invalid_request', () => wallet.ask(withFinishUri(`${name}/interact/x`)))
+      expect((await wallet.ask(withFinishUri(`${name}/done`))).status).toBe(200)
+    }
+  })
+
   it('INT-6 no policy admits a script', async () => {
     const wallet = await authWallet({ settings: { policies: { finishSchemes: ['com.example.app'] } } })
     for (const uri of ['javascript:alert(1)', 'data:text/html,x', 'http://shop.example/']) {

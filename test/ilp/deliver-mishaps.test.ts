@@ -58,6 +58,7 @@ describe('a packet', () => {
     const { world, order, receiver, path } = await senderScene({ isIdempotent: true, mishaps: ['far too late'] })
     expect(await world.finish(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
     await path.settled()
+    expect(path.sent.length).toBeGreaterThan(1)
     expect(receiver.total()).toBe(1000n)
   })
 

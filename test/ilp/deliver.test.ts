@@ -44,6 +44,15 @@ describe('a delivery', () => {
     expect(receiver.total()).toBe(9000n)
   })
 
+  it('sends larger packets again once smaller ones have come through where liquidity was short', async () => {
+    const mishaps = Array.from({ length: 8 }, (): Mishap => 'no liquidity')
+    const { world, order, amounts } = await senderScene({ mishaps, peer: { maxPacketAmount: 1000n } })
+    expect(await world.deliver(order(20_000n, 20_000n))).toMatchObject(delivered(20_000n, 20_000n))
+    const [first, ...others] = amounts().slice(8)
+    expect(first).toBe(500n)
+    expect(others).toContain(1000n)
+  })
+
   it('to deliver an amount asks first what arrives, and sends no more than that takes', async () => {
     const hops = [{ numerator: 92n, denominator: 100n }]
     const { world, receiver, order, amounts } = await senderScene({ hops })
