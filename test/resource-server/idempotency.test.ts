@@ -3,6 +3,7 @@ import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing
 import { describe, expect, it } from 'vitest'
 import type { AnswerBody } from '../support/answer-body.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { gate } from '../support/gate.ts'
 import { interleavedStorage } from '../support/interleaved-storage.ts'
 import { recordedStorage } from '../support/recorded-storage.ts'
 import { ALICE, type Answer, addClient, BASE, BOB, type Sending, testWallet, usd } from '../support/test-wallet.ts'
@@ -203,6 +204,31 @@ describe('a repeat under an Idempotency-Key', () => {
     const first = await expectStatus(201, create(rig, OUTGOING, 'k', { json }))
     const again = await expectStatus(201, create(rig, OUTGOING, 'k', { json }))
     expect(again.text).toBe(first.text)
+  })
+
+  it('OUT-12 is answered where the first request uses up its quote after it has looked for its key', async () => {
+    const storage = memoryStorage()
+    const asked = gate()
+    const answered = gate()
+    let isHeldUp = false
+    const get: typeof storage.get = async (keys) => {
+      const isFirst = isHeldUp && keys.some(({ kind }) => kind === 'quote')
+      if (!isFirst) return storage.get(keys)
+      isHeldUp = false
+      asked.open()
+      await answered.opened
+      return storage.get(keys)
+    }
+    const rig = await shop({ overrides: { storage: { ...storage, get } } })
+    const quote = await expectStatus(201, create(rig, QUOTE, 'q'))
+    const json = { walletAddress: ALICE, quoteId: quote.body.id }
+    isHeldUp = true
+    const repeat = create(rig, OUTGOING, 'k', { json })
+    await asked.opened
+    const first = await expectStatus(201, create(rig, OUTGOING, 'k', { json }))
+    answered.open()
+    expect((await expectStatus(201, repeat)).text).toBe(first.text)
+    expect(made(rig, OUTGOING)).toBe(1)
   })
 
   it('OUT-12 INC-4 stores no shared secret, and derives it again, also for a payment that is completed by then', async () => {
