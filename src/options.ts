@@ -33,7 +33,7 @@ export interface OpenPaymentsOptions {
   /** Public base URL of the resource server, without a trailing slash. */
   readonly resourceServer: string
   /** Origin under which the wallet addresses live. Default: the origin of `resourceServer`. */
-  readonly walletAddressServer?: string
+  readonly walletAddressServer?: string | undefined
   /**
    * Secrets of at least 32 characters, without white space at their ends. New values are derived from the first one; the
    * others keep earlier values valid. Generate one with `openssl rand -base64 32`.

@@ -43,7 +43,7 @@ export interface ConsentPageOptions {
    * Where the wallet's own pages begin: an absolute http or https URL. Every consent page links there, so that nobody is
    * stranded on a page that asks nothing. Default: no link.
    */
-  readonly homeUrl?: string
+  readonly homeUrl?: string | undefined
 }
 
 /** The largest form: a decision and an anti-CSRF value. */

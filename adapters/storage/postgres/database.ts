@@ -65,14 +65,14 @@ export interface PostgresOptions {
    * assigns connections per transaction and does not keep prepared statements, such as PgBouncer before 1.21. Default true,
    * for the first 64 statements.
    */
-  readonly prepare?: boolean
+  readonly prepare?: boolean | undefined
   /**
    * How long to wait for a connection, and for the answer to a statement. After that the call rejects, and its outcome is
    * unknown. This is for a server that has disappeared without notice; to end merely slow statements sooner, set the
    * database's `statement_timeout`. A step that brings the tables up to date may take as long as it needs. Default 30; above
    * 0, at most 86400.
    */
-  readonly answerSeconds?: number
+  readonly answerSeconds?: number | undefined
 }
 
 /** A statement with `$n` parameters, and their values as text. */

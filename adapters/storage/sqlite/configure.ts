@@ -9,7 +9,7 @@ export interface SqliteOptions {
    * it has waited in vain, further writes on this connection wait a tenth of a second each, until the storage, or the ledger,
    * that waited in vain has written.
    */
-  readonly busyTimeoutSeconds?: number
+  readonly busyTimeoutSeconds?: number | undefined
 }
 
 const LONGEST_WAIT_SECONDS = 86_400

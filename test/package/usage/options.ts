@@ -2,6 +2,8 @@ import { createOpenPayments, type OpenPayments, type OpenPaymentsOptions } from 
 import { consentPage } from 'open-payments-server/consent'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
+import { type PgPool, postgresStorage } from 'open-payments-server/storage/postgres'
+import { type SqliteHandle, sqliteStorage } from 'open-payments-server/storage/sqlite'
 
 /** The smallest server that compiles. */
 export const options: OpenPaymentsOptions = {
@@ -57,15 +59,23 @@ export function refusesMisspellings(): void {
   createOpenPayments({ ...options, settings: { lifetimes: { quoteSeconds: '60' } } })
 }
 
-/** A setting that is `undefined`, as from an environment, has its default. */
-export function takesUndefinedSettings(quoteSeconds: number | undefined): void {
+/** A URL, a number or a setting that is `undefined`, as from an environment, has its default. */
+export function takesUndefinedSettings(
+  quoteSeconds: number | undefined,
+  walletAddressServer: string | undefined,
+  pool: PgPool,
+  handle: SqliteHandle,
+): void {
   createOpenPayments({ ...options, settings: { lifetimes: { quoteSeconds }, limits: undefined } })
+  createOpenPayments({ ...options, walletAddressServer })
+  void postgresStorage(pool, { answerSeconds: quoteSeconds, prepare: undefined })
+  sqliteStorage(handle, { busyTimeoutSeconds: quoteSeconds })
 }
 
 /** What a login or a web page may leave out, it may also leave undefined. */
 export function takesUndefinedText(limit: number | undefined): void {
   const person = { session: 'a', walletAddresses: [], name: readText() }
-  consentPage({ walletName: 'Wallet', authenticate: async () => person })
+  consentPage({ walletName: 'Wallet', authenticate: async () => person, homeUrl: undefined })
   void openPayments.grants.list('https://wallet.example/alice', { limit, after: undefined })
 }
 
