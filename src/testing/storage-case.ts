@@ -108,6 +108,11 @@ export async function readVersions(
   return (await storage.get(keys)).map((record) => record?.version)
 }
 
+/** The values of some records. */
+export async function readValues(storage: Storage, ...keys: readonly Key[]): Promise<readonly unknown[]> {
+  return (await storage.get(keys)).map((record) => record?.value)
+}
+
 /** Which of some commits made at the same time succeeded. */
 export async function race(storage: Storage, ...commits: readonly (readonly Change[])[]): Promise<readonly boolean[]> {
   const results = await Promise.all(commits.map((changes) => storage.commit(changes)))

@@ -4,6 +4,7 @@ import {
   insertEveryKind,
   kindsWith,
   mustCommit,
+  readValues,
   replaceClaim,
   type StorageCase,
   samplesOf,
@@ -40,9 +41,8 @@ export const ID_CASES: readonly StorageCase[] = [
         assertSame(await storage.commit(insertEveryKind(id)), 'committed', `the insert of ${what}, in every kind`)
       }
       await mustCommit(storage, ...ALIKE.map((id, index) => replaceClaim(id, 1, index)))
-      const values = (await storage.get(ALIKE.map(claim))).map((record) => record?.value)
       const expected = ALIKE.map((id, index) => ({ id, expiresAt: index }))
-      assertSame(values, expected, 'the records')
+      assertSame(await readValues(storage, ...ALIKE.map(claim)), expected, 'the records')
     },
   },
   {

@@ -7,6 +7,7 @@ import {
   insertEveryKind,
   mustCommit,
   race,
+  readValues,
   readVersions,
   replaceClaim,
   type StorageCase,
@@ -26,7 +27,7 @@ export const RACE_CASES: readonly StorageCase[] = [
         await mustCommit(storage, insertClaim(id))
         const won = await race(storage, [replaceClaim(id, 1, 1)], [replaceClaim(id, 1, 2)])
         assertSame([...won].sort(), [false, true], 'who succeeded')
-        assertSame((await storage.get([claim(id)]))[0]?.value, { id, expiresAt: won[0] ? 1 : 2 }, 'the value')
+        assertSame(await readValues(storage, claim(id)), [{ id, expiresAt: won[0] ? 1 : 2 }], 'the value')
       }
     },
   },
@@ -79,9 +80,8 @@ export const RACE_CASES: readonly StorageCase[] = [
         const replacements = (value: number) => ids.map((id) => replaceClaim(id, 1, value))
         const won = await race(storage, replacements(0), replacements(1).reverse(), replacements(2))
         assertSame([...won].sort(), [false, false, true], 'who succeeded')
-        const values = (await storage.get(ids.map(claim))).map((record) => record?.value)
         const expected = ids.map((id) => ({ id, expiresAt: won.indexOf(true) }))
-        assertSame(values, expected, 'the values')
+        assertSame(await readValues(storage, ...ids.map(claim)), expected, 'the values')
       }
     },
   },

@@ -1,8 +1,8 @@
-import type { Change, RecordTypes, Storage } from '../ports/storage.ts'
+import type { Change, RecordKind, RecordTypes, Storage } from '../ports/storage.ts'
 import { AssertionError, assertSame } from './assertions.ts'
 import { sampleRailAccount } from './sample-rail.ts'
 import { MOMENT, sampleAmount, sampleIncomingPayment } from './sample-records.ts'
-import { assertConflicts, mustCommit, type StorageCase } from './storage-case.ts'
+import { assertConflicts, mustCommit, readValues, type StorageCase } from './storage-case.ts'
 
 const FIFTY: readonly number[] = Array.from({ length: 50 }, (_, index) => index)
 const ACCOUNT = sampleRailAccount()
@@ -63,19 +63,12 @@ export const RAIL_CASES: readonly StorageCase[] = [
       assertSame(taken.filter(Boolean).length, 10, 'how many of fifty transfers of a tenth were taken')
       const [account] = await storage.get([{ kind: 'rail-account', id: ACCOUNT.id }])
       assertSame([account?.version, account?.value], [10, accountOf(LIMIT)], 'the account')
-      const receipts = await storage.get(FIFTY.map((number) => ({ kind: 'receipt', id: `transfer${number}` })))
+      const valuesOf = (kind: RecordKind, name: string) =>
+        readValues(storage, ...FIFTY.map((number) => ({ kind, id: `${name}${number}` })))
       const expected = FIFTY.map((number) => (taken[number] ? receiptOf(number) : undefined))
-      assertSame(
-        receipts.map((record) => record?.value),
-        expected,
-        'the receipts',
-      )
-      const payments = await storage.get(FIFTY.map((number) => ({ kind: 'incoming-payment', id: `incoming${number}` })))
-      assertSame(
-        payments.map((record) => record?.value),
-        FIFTY.map((number) => incomingOf(number, taken[number] ? 100n : 0n)),
-        'the incoming payments',
-      )
+      assertSame(await valuesOf('receipt', 'transfer'), expected, 'the receipts')
+      const payments = FIFTY.map((number) => incomingOf(number, taken[number] ? 100n : 0n))
+      assertSame(await valuesOf('incoming-payment', 'incoming'), payments, 'the incoming payments')
       const due = await storage.due('receipt', MOMENT + FIFTY.length, FIFTY.length)
       assertSame(
         due.map(({ value }) => value),

@@ -77,6 +77,17 @@ async function readPages(storage: Storage, query: Omit<ListQuery, 'after'>): Pro
   throw new AssertionError(`the pages do not end: ${ids.join()}`)
 }
 
+/** Asserts that get gives all of some records, and list and due up to 101 of them, in this order. */
+async function assertRead(storage: Storage, kind: ListableKind, ids: readonly string[]): Promise<void> {
+  const found = await storage.get(ids.map((id) => ({ kind, id })))
+  const got = found.map((record) => record?.value.id)
+  assertSame(got, ids, `a get of ${ids.length} records`)
+  const most = ids.slice(0, 101)
+  const query = { kind, walletAddress: WALLET_ADDRESS, direction: 'newer', limit: 101 } as const
+  assertSame(idsOf(await storage.list(query)), most, `a list of up to 101 of ${ids.length} records`)
+  assertSame(idsOf(await storage.due(kind, MOMENT, 101)), most, `up to 101 of ${ids.length} records that are due`)
+}
+
 /** A payment method may note down so much, in whatever script. */
 const LONG_DELIVERY = { ...DELIVERY, notes: '\u6f22'.repeat(16_384) }
 
@@ -247,15 +258,7 @@ export const READ_CASES: readonly StorageCase[] = [
       })
       await mustCommit(storage, ...inserts.slice(0, 60))
       await mustCommit(storage, ...inserts.slice(60))
-      const found = await storage.get(ids.map((id) => ({ kind, id })))
-      assertSame(
-        found.map((record) => record?.value.id),
-        ids,
-        'a get of 120 records',
-      )
-      const query = { kind, walletAddress: WALLET_ADDRESS, direction: 'newer', limit: 101 } as const
-      assertSame(idsOf(await storage.list(query)), ids.slice(0, 101), 'a list of 101 of 120')
-      assertSame(idsOf(await storage.due(kind, MOMENT, 101)), ids.slice(0, 101), '101 of 120 that are due')
+      await assertRead(storage, kind, ids)
     },
   },
   {
@@ -271,15 +274,7 @@ export const READ_CASES: readonly StorageCase[] = [
       for (let first = 0; first < inserts.length; first += 10) {
         await mustCommit(storage, ...inserts.slice(first, first + 10))
       }
-      const found = await storage.get(ids.map((id) => ({ kind, id })))
-      assertSame(
-        found.map((record) => record?.value.id),
-        ids,
-        'a get of 50 records',
-      )
-      const query = { kind, walletAddress: WALLET_ADDRESS, direction: 'newer', limit: 101 } as const
-      assertSame(idsOf(await storage.list(query)), ids, 'a list of 50 records')
-      assertSame(idsOf(await storage.due(kind, MOMENT, 101)), ids, '50 records that are due')
+      await assertRead(storage, kind, ids)
     },
   },
 ]

@@ -1,8 +1,8 @@
-import type { Change, RecordTypes, Storage, StoredRecord } from '../ports/storage.ts'
+import type { Change, Key, RecordTypes, Storage, StoredRecord } from '../ports/storage.ts'
 import { amountToWire } from '../protocol/amount.ts'
 import { AssertionError, assertSame } from './assertions.ts'
 import { MOMENT, sampleAmount, sampleIncomingPayment } from './sample-records.ts'
-import { assertConflicts, mustCommit, type StorageCase } from './storage-case.ts'
+import { assertConflicts, mustCommit, readValues, type StorageCase } from './storage-case.ts'
 
 type IncomingPayment = RecordTypes['incoming-payment']
 
@@ -73,15 +73,11 @@ async function count(storage: Storage, transfer: string, id: string): Promise<bo
   throw new AssertionError(`transfer ${transfer}: expected at most 49 conflicts, got 50`)
 }
 
-function valuesOf(records: readonly (StoredRecord | undefined)[]): readonly unknown[] {
-  return records.map((record) => record?.value)
-}
-
 async function assertReceipts(storage: Storage, expected: Readonly<Record<string, string | undefined>>): Promise<void> {
   const transfers = Object.entries(expected)
-  const found = await storage.get(transfers.map(([transfer]) => ({ kind: 'receipt', id: `rail:${transfer}` })))
+  const keys = transfers.map(([transfer]): Key => ({ kind: 'receipt', id: `rail:${transfer}` }))
   const receipts = transfers.map(([transfer, id]) => id && receiptOf(transfer, id))
-  assertSame(valuesOf(found), receipts, 'the receipts')
+  assertSame(await readValues(storage, ...keys), receipts, 'the receipts')
 }
 
 /** What the store promises of the commits that count money which came by a rail. */
@@ -114,8 +110,8 @@ export const RECEIPT_CASES: readonly StorageCase[] = [
         const completed = incomingOf(id, 100n, 100n)
         assertSame(await readIncoming(storage, id), [2, completed], 'the incoming payment')
         await assertReceipts(storage, { [one]: counted[0] ? id : undefined, [other]: counted[1] ? id : undefined })
-        const events = await storage.get([{ kind: 'event', id: `${id}:2` }])
-        assertSame(valuesOf(events), [completionOf(completed)], 'the event of its completion')
+        const events = await readValues(storage, { kind: 'event', id: `${id}:2` })
+        assertSame(events, [completionOf(completed)], 'the event of its completion')
       }
     },
   },
@@ -130,8 +126,8 @@ export const RECEIPT_CASES: readonly StorageCase[] = [
       assertSame(await readIncoming(storage, 'a'), [11, completed], 'the incoming payment')
       const receipts = FIFTY.map((number) => [`transfer${number}`, counted[number] ? 'a' : undefined])
       await assertReceipts(storage, Object.fromEntries(receipts))
-      const events = await storage.get([{ kind: 'event', id: 'a:2' }])
-      assertSame(valuesOf(events), [completionOf(completed)], 'the event of its completion')
+      const events = await readValues(storage, { kind: 'event', id: 'a:2' })
+      assertSame(events, [completionOf(completed)], 'the event of its completion')
     },
   },
 ]

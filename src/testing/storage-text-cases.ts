@@ -11,7 +11,7 @@ import {
   sampleInserts,
   WALLET_ADDRESS,
 } from './sample-records.ts'
-import { mustCommit, type StorageCase, withMembers } from './storage-case.ts'
+import { mustCommit, readValues, type StorageCase, withMembers } from './storage-case.ts'
 
 const INCOMING = 'incoming-payment'
 const LIST = { walletAddress: WALLET_ADDRESS, direction: 'older', limit: 10 } as const
@@ -44,8 +44,8 @@ async function assertTextsKept(storage: Storage, texts: readonly string[], toIns
   for (const [index, text] of texts.entries()) {
     const insert = toInsert(`text${index}`, text)
     await mustCommit(storage, insert)
-    const [record] = await storage.get([{ kind: insert.kind, id: insert.value.id }])
-    assertSame(record?.value, insert.value, `text ${index} in ${insert.kind}`)
+    const found = await readValues(storage, { kind: insert.kind, id: insert.value.id })
+    assertSame(found, [insert.value], `text ${index} in ${insert.kind}`)
   }
 }
 
@@ -106,13 +106,11 @@ export const TEXT_CASES: readonly StorageCase[] = [
           return names.length > 0 ? [withMembers(insert, { ...members, id })] : []
         })
         await mustCommit(storage, ...inserts)
-        const found = await storage.get(inserts.map(({ kind, value }) => ({ kind, id: value.id })))
-        for (const [at, { kind, value }] of inserts.entries())
-          assertSame(
-            found[at]?.value,
-            value,
-            `a record of the kind ${kind}, whose account is ${JSON.stringify(account)}`,
-          )
+        const found = await readValues(storage, ...inserts.map(({ kind, value }) => ({ kind, id: value.id })))
+        for (const [at, { kind, value }] of inserts.entries()) {
+          const what = `a record of the kind ${kind}, whose account is ${JSON.stringify(account)}`
+          assertSame(found[at], value, what)
+        }
       }
     },
   },
@@ -134,12 +132,9 @@ export const TEXT_CASES: readonly StorageCase[] = [
         { action: 'insert', kind: 'rail-account', value: account },
       ]
       await mustCommit(storage, ...inserts)
-      const found = await storage.get(inserts.map(({ kind, value }) => ({ kind, id: value.id })))
-      assertSame(
-        found.map((record) => record?.value),
-        inserts.map(({ value }) => value),
-        'the values',
-      )
+      const found = await readValues(storage, ...inserts.map(({ kind, value }) => ({ kind, id: value.id })))
+      const values = inserts.map(({ value }) => value)
+      assertSame(found, values, 'the values')
     },
   },
 ]

@@ -1,7 +1,7 @@
-import type { Change, Key, RecordTypes, Storage } from '../ports/storage.ts'
+import type { Change, Key, RecordTypes } from '../ports/storage.ts'
 import { assertSame } from './assertions.ts'
 import { ACCESS_TOKEN, MOMENT, sampleGrant, WALLET_ADDRESS } from './sample-records.ts'
-import { assertConflicts, mustCommit, race, readVersions, type StorageCase } from './storage-case.ts'
+import { assertConflicts, mustCommit, race, readValues, readVersions, type StorageCase } from './storage-case.ts'
 
 const ROUNDS = 10
 
@@ -30,6 +30,11 @@ function rotated(round: number, name: string): RecordTypes['access-token'] {
   return { ...tokenOf(round, 'old'), state: 'rotated', rotatedAt: MOMENT, successorId: `${name}${round}` }
 }
 
+/** A grant, and its token, which is the one named `old`. */
+function inserts(round: number): readonly Change[] {
+  return [insertToken(round, 'old'), { action: 'insert', kind: 'grant', value: issued(round, 'old') }]
+}
+
 /** The commit of a rotation of the token named `old`. */
 function rotation(round: number, name: string): readonly Change[] {
   return [
@@ -56,10 +61,6 @@ function keysOf(round: number, ...names: readonly string[]): readonly Key[] {
   return [{ kind: 'grant', id: `grant${round}` }, ...tokens]
 }
 
-async function valuesOf(storage: Storage, keys: readonly Key[]): Promise<readonly unknown[]> {
-  return (await storage.get(keys)).map((record) => record?.value)
-}
-
 /** What the store promises of the commits that give, rotate and end tokens. */
 export const TOKEN_CASES: readonly StorageCase[] = [
   {
@@ -82,7 +83,7 @@ export const TOKEN_CASES: readonly StorageCase[] = [
           issued(round, winner),
           ...names.map((name) => (name === winner ? tokenOf(round, name) : undefined)),
         ]
-        assertSame(await valuesOf(storage, keysOf(round, ...names)), expected, 'the grant and its tokens')
+        assertSame(await readValues(storage, ...keysOf(round, ...names)), expected, 'the grant and its tokens')
       }
     },
   },
@@ -91,16 +92,16 @@ export const TOKEN_CASES: readonly StorageCase[] = [
     async run(makeStorage) {
       const storage = await makeStorage()
       for (let round = 0; round < ROUNDS; round++) {
-        await mustCommit(storage, insertToken(round, 'old'), {
-          action: 'insert',
-          kind: 'grant',
-          value: issued(round, 'old'),
-        })
+        await mustCommit(storage, ...inserts(round))
         const won = await race(storage, rotation(round, 'one'), rotation(round, 'other'))
         assertSame([...won].sort(), [false, true], 'which rotations succeeded')
         const [winner, loser] = won[0] ? (['one', 'other'] as const) : (['other', 'one'] as const)
         const expected = [issued(round, winner), rotated(round, winner), tokenOf(round, winner), undefined]
-        assertSame(await valuesOf(storage, keysOf(round, 'old', winner, loser)), expected, 'the grant and its tokens')
+        assertSame(
+          await readValues(storage, ...keysOf(round, 'old', winner, loser)),
+          expected,
+          'the grant and its tokens',
+        )
         assertConflicts(await storage.commit(rotation(round, loser)), [1, 2], 'the rotation that lost, again')
       }
     },
@@ -110,11 +111,7 @@ export const TOKEN_CASES: readonly StorageCase[] = [
     async run(makeStorage) {
       const storage = await makeStorage()
       for (let round = 0; round < ROUNDS; round++) {
-        await mustCommit(storage, insertToken(round, 'old'), {
-          action: 'insert',
-          kind: 'grant',
-          value: issued(round, 'old'),
-        })
+        await mustCommit(storage, ...inserts(round))
         const commits = [rotation(round, 'new'), cancellation(round)]
         const won = await race(storage, ...(round % 2 === 0 ? commits : commits.toReversed()))
         assertSame([...won].sort(), [false, true], 'which of both succeeded')
