@@ -1,7 +1,7 @@
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { commitText } from '../adapters/storage/postgres/commit-statement.ts'
 import { layoutOf, type TableLayout } from '../adapters/storage/sql/layout.ts'
-import { createTables } from '../adapters/storage/sql/statements.ts'
+import { createTable } from '../adapters/storage/sql/statements.ts'
 import { changeStatements } from '../adapters/storage/sqlite/changes.ts'
 import type { ListableKind, RecordKind } from '../src/ports/storage.ts'
 import { connectPostgres } from './postgres.ts'
@@ -81,7 +81,7 @@ const idOf = (row: unknown): string => (typeof row === 'object' && row !== null 
 
 function statementsToPlan({ changes }: Dialect): readonly string[] {
   return KINDS.flatMap((kind) => {
-    const { layout, due, list } = createTables()(kind)
+    const { layout, due, list } = createTable(kind)
     const query = { walletAddress: 'w', limit: 11, direction: 'older' } as const
     const after = { createdAt: 1, id: 'i' }
     const lists = LISTED.filter((listed) => listed === kind).flatMap((listed) =>

@@ -6,6 +6,7 @@
 
 import type { Change, ListableKind, ListPosition, RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
 import { idOf } from '../../src/records/change.ts'
+import { makeOnce } from './make-once.ts'
 
 function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
@@ -45,13 +46,7 @@ function recordOf(change: Change & { action: 'insert' | 'replace' }, version: nu
  * returns is frozen.
  */
 export function memoryStorage(): Storage {
-  const tables = new Map<RecordKind, Map<string, StoredRecord>>()
-
-  const tableOf = (kind: RecordKind): Map<string, StoredRecord> => {
-    const table = tables.get(kind) ?? new Map<string, StoredRecord>()
-    tables.set(kind, table)
-    return table
-  }
+  const tableOf = makeOnce((_kind: RecordKind) => new Map<string, StoredRecord>())
 
   const fits = (change: Change): boolean => {
     const version = tableOf(change.kind).get(idOf(change))?.version

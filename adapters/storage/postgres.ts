@@ -6,9 +6,10 @@
 
 import type { Storage } from '../../src/ports/storage.ts'
 import { createBatches } from '../batches.ts'
+import { makeOnce } from './make-once.ts'
 import {
+  type Connections,
   connectionsOf,
-  type Parameter,
   type PostgresDatabase,
   type PostgresOptions,
   type Statement,
@@ -19,7 +20,7 @@ import { createCommits } from './postgres/shared-commits.ts'
 import { createReader } from './postgres/shared-reads.ts'
 import { decodeRecords } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
-import { type BoundStatement, createTables } from './sql/statements.ts'
+import { type BoundStatement, createTable } from './sql/statements.ts'
 
 export type {
   PgClient,
@@ -53,12 +54,12 @@ function toStatement({ sql, parameters }: BoundStatement): Statement {
 export async function postgresStorage(database: PostgresDatabase, options: PostgresOptions = {}): Promise<Storage> {
   const connections = connectionsOf(database, options)
   await migrate(connections, 'storage', STORAGE_MIGRATIONS, STORAGE_READABLE_FROM)
-  const tableOf = createTables()
+  const tableOf = makeOnce(createTable)
 
   const nextBatch = createBatches()
 
   // Answers that arrive in one turn, each on its own connection, go on in step (see `gatherBatch`).
-  const query = async (statement: Statement): Promise<readonly (readonly Parameter[])[]> => {
+  const query: Connections['query'] = async (statement) => {
     try {
       return await retryUndone(() => connections.query(statement))
     } finally {

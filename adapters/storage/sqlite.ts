@@ -5,9 +5,10 @@
  */
 
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import { makeOnce } from './make-once.ts'
 import { type Cell, decodeRecords } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
-import { createTables } from './sql/statements.ts'
+import { createTable } from './sql/statements.ts'
 import { createBatchReads } from './sqlite/batch-reads.ts'
 import { createBinding } from './sqlite/changes.ts'
 import { configureHandle, enlargeCache, type SqliteOptions } from './sqlite/configure.ts'
@@ -36,7 +37,7 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   migrate(handle, 'storage', STORAGE_MIGRATIONS, STORAGE_READABLE_FROM)
   const runner = createRunner(handle)
   const commitInBatch = createGroupCommit(handle, busyMilliseconds)
-  const tableOf = createTables()
+  const tableOf = makeOnce(createTable)
   const atOneMoment = createMoments(handle)
   const read = createReader(runner, tableOf, atOneMoment)
   const bindChange = createBinding(runner, tableOf)

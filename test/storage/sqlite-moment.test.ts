@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTables } from '../../adapters/storage/sql/statements.ts'
+import { createTable } from '../../adapters/storage/sql/statements.ts'
 import { joinReads } from '../../adapters/storage/sqlite/joined-read.ts'
 import { type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { sampleInserts } from '../../src/testing/sample-records.ts'
@@ -44,7 +44,7 @@ describe('one get of SQLite', () => {
   it('asks for no more columns than a Durable Object gives, whatever the kinds', () => {
     const kinds = sampleInserts().map(({ kind }) => kind)
     const widths = kinds.flatMap((one) =>
-      kinds.map((other) => joinReads([one, other], createTables()).sql.split(' AS ').length - 1),
+      kinds.map((other) => joinReads([one, other], createTable).sql.split(' AS ').length - 1),
     )
     expect(Math.max(...widths)).toBeLessThanOrEqual(100)
     expect(Math.max(...widths)).toBeGreaterThan(50)

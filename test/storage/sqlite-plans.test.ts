@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
-import { createTables } from '../../adapters/storage/sql/statements.ts'
+import { createTable } from '../../adapters/storage/sql/statements.ts'
 import { changeStatements } from '../../adapters/storage/sqlite/changes.ts'
 import { joinReads } from '../../adapters/storage/sqlite/joined-read.ts'
 import { openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
@@ -12,7 +12,7 @@ const AFTER = { createdAt: 500, id: 'a' }
 
 /** Every statement of a kind that looks for records. */
 function statementsFor(kind: (typeof KINDS)[number]): readonly string[] {
-  const { layout, due, list } = createTables()(kind)
+  const { layout, due, list } = createTable(kind)
   const { replaceInPlace, replaceAll, remove, check } = changeStatements(layout)
   const queries = LISTABLE.filter((listable) => listable === kind).flatMap((listable) =>
     [{}, { client: 'c' }, { after: AFTER }, { client: 'c', after: AFTER }].flatMap((more) =>
@@ -38,7 +38,7 @@ it.each(KINDS)('every statement about a %s finds its rows by an index, and sorts
   for (const count of [1, 2]) {
     const { sql } = joinReads(
       Array.from({ length: count }, () => kind),
-      createTables(),
+      createTable,
     )
     for (let index = 0; index < count; index++) expect(planOf(sql)).toContain(`SEARCH r${index} USING INDEX`)
     // The one row that the others stand beside.

@@ -1,11 +1,10 @@
 import type { CommitResult, RecordKind, Storage } from '../../../src/ports/storage.ts'
 import { gatherBatch } from '../../batches.ts'
+import { makeOnce } from '../make-once.ts'
 import type { Table } from '../sql/statements.ts'
 import { commitText, keyOf, misfitsIn, nameOf, type Part, type Step, toStep } from './commit-statement.ts'
-import type { Parameter, Statement } from './database.ts'
+import type { Connections, Parameter } from './database.ts'
 import { sqlState } from './retry.ts'
-
-type Query = (statement: Statement) => Promise<unknown>
 
 /** A commit that was asked for. */
 interface Asked {
@@ -106,7 +105,7 @@ function conflictsOf(misfits: readonly Asking[]): ReadonlyMap<Asked, readonly nu
 const UNDOES = /^(22|23|54|P0001|40001|40P01)/
 
 /** Makes commits that consist of these parts; those that are asked for in one turn share a statement. */
-function shareCommits(query: Query, parts: readonly Part[]): (commit: Asked) => void {
+function shareCommits(query: Connections['query'], parts: readonly Part[]): (commit: Asked) => void {
   const text = commitText(parts)
 
   /** Makes all in one statement. If some conflict, it makes the others without them; if one may be to blame, each alone. */
@@ -138,21 +137,16 @@ function shareCommits(query: Query, parts: readonly Part[]): (commit: Asked) => 
  * they are asked for in one turn of the event loop: hence a transaction and a round trip. No commit waits for a statement
  * that is under way.
  */
-export function createCommits(query: Query, tableOf: (kind: RecordKind) => Table): Storage['commit'] {
-  const known = new Map<string, (commit: Asked) => void>()
-
-  const shared = (steps: readonly Step[]): ((commit: Asked) => void) => {
-    const parts = partsOf(steps)
-    const form = parts.map(nameOf).join(', ')
-    const share = known.get(form) ?? shareCommits(query, parts)
-    known.set(form, share)
-    return share
-  }
+export function createCommits(query: Connections['query'], tableOf: (kind: RecordKind) => Table): Storage['commit'] {
+  const shared = makeOnce(
+    (parts: readonly Part[]) => shareCommits(query, parts),
+    (parts) => parts.map(nameOf).join(', '),
+  )
 
   return async (changes) => {
     if (changes.length === 0) return 'committed'
     const steps = changes.map((change) => toStep(change, tableOf))
     if (new Set(steps.map(recordOf)).size < steps.length) throw new TypeError('a commit names a record twice')
-    return new Promise((resolve, reject) => shared(steps)({ steps, resolve, reject }))
+    return new Promise((resolve, reject) => shared(partsOf(steps))({ steps, resolve, reject }))
   }
 }

@@ -1,10 +1,9 @@
 import type { Key, RecordKind, StoredRecord } from '../../../src/ports/storage.ts'
 import { gatherBatch } from '../../batches.ts'
+import { makeOnce } from '../make-once.ts'
 import { decodeRecord, isStorable } from '../sql/rows.ts'
 import { selectedColumns, type Table } from '../sql/statements.ts'
-import type { Parameter, Statement } from './database.ts'
-
-type Query = (statement: Statement) => Promise<readonly (readonly Parameter[])[]>
+import type { Connections, Parameter } from './database.ts'
 
 type Records = readonly (StoredRecord | undefined)[]
 
@@ -41,7 +40,7 @@ function cellsOf(record: Parameter): readonly unknown[] {
 }
 
 /** Reads records of these kinds; all that are requested in one turn share a statement. */
-function shareReads(query: Query, kinds: readonly RecordKind[], text: string): SharedRead {
+function shareReads(query: Connections['query'], kinds: readonly RecordKind[], text: string): SharedRead {
   const readAll = async (keys: readonly Key[]): Promise<Found> => {
     const idsOf = (wanted: RecordKind): Set<string> =>
       new Set(keys.flatMap(({ kind, id }) => (kind === wanted ? [id] : [])))
@@ -68,23 +67,18 @@ function shareReads(query: Query, kinds: readonly RecordKind[], text: string): S
  * so that an unreadable record is a fault only for those who asked for it.
  */
 export function createReader(
-  query: Query,
+  query: Connections['query'],
   tableOf: (kind: RecordKind) => Table,
 ): (keys: readonly Key[]) => Promise<Records> {
-  const known = new Map<string, SharedRead>()
-
-  const sharedRead = (keys: readonly Key[]): SharedRead => {
-    const kinds = [...new Set(keys.map(({ kind }) => kind))].sort()
-    const name = kinds.join(' ')
-    const shared = known.get(name) ?? shareReads(query, kinds, readText(kinds, tableOf))
-    known.set(name, shared)
-    return shared
-  }
-
+  const sharedRead = makeOnce(
+    (kinds: readonly RecordKind[]) => shareReads(query, kinds, readText(kinds, tableOf)),
+    String,
+  )
   return async (keys) => {
     const storable = keys.filter(({ id }) => isStorable(id))
     if (storable.length === 0) return keys.map(() => undefined)
-    const found = await sharedRead(storable)(storable)
+    const kinds = [...new Set(storable.map(({ kind }) => kind))].sort()
+    const found = await sharedRead(kinds)(storable)
     return keys.map(({ kind, id }) => {
       const record = found.get(nameOf(kind, id))
       return record === undefined ? undefined : decodeRecord(kind, tableOf(kind).layout, cellsOf(record))

@@ -45,22 +45,12 @@ export function selectedColumns(layout: TableLayout): readonly string[] {
 }
 
 /** The table of a kind, with static SQL that SQLite and PostgreSQL understand alike. */
-function createTable(kind: RecordKind): Table {
+export function createTable(kind: RecordKind): Table {
   const layout = layoutOf(kind)
   const select = `SELECT ${selectedColumns(layout).join(', ')} FROM ${layout.table}`
   return {
     layout,
     due: `${select} WHERE due_at <= ? AND schema_version <= ${SCHEMA_VERSIONS[kind]} ORDER BY due_at, id LIMIT ?`,
     list: (query) => bindList(select, query),
-  }
-}
-
-/** Gives the table of a kind, made on its first use. */
-export function createTables(): (kind: RecordKind) => Table {
-  const tables = new Map<RecordKind, Table>()
-  return (kind) => {
-    const table = tables.get(kind) ?? createTable(kind)
-    tables.set(kind, table)
-    return table
   }
 }

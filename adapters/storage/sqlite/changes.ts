@@ -1,4 +1,5 @@
 import type { Change, RecordKind } from '../../../src/ports/storage.ts'
+import { makeOnce } from '../make-once.ts'
 import type { TableLayout } from '../sql/layout.ts'
 import { type Cell, encodeRecord } from '../sql/rows.ts'
 import type { Table } from '../sql/statements.ts'
@@ -12,15 +13,10 @@ export function createBinding(
   runner: SqliteRunner,
   tableOf: (kind: RecordKind) => Table,
 ): (change: Change) => BoundChange {
-  const known = new Map<RecordKind, ChangeStatements>()
-  const statementsFor = (kind: RecordKind, layout: TableLayout): ChangeStatements => {
-    const statements = known.get(kind) ?? changeStatements(layout)
-    known.set(kind, statements)
-    return statements
-  }
+  const statementsFor = makeOnce(changeStatements)
   return (change) => {
     const { layout } = tableOf(change.kind)
-    const statements = statementsFor(change.kind, layout)
+    const statements = statementsFor(layout)
     switch (change.action) {
       case 'insert': {
         const cells = encodeRecord(layout, change.value, change)

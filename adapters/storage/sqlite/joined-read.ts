@@ -1,4 +1,5 @@
 import type { Key, RecordKind, StoredRecord } from '../../../src/ports/storage.ts'
+import { makeOnce } from '../make-once.ts'
 import type { TableLayout } from '../sql/layout.ts'
 import { decodeRecord, isStorable, type Row } from '../sql/rows.ts'
 import { selectedColumns, type Table } from '../sql/statements.ts'
@@ -14,16 +15,9 @@ export function createReader(
   tableOf: (kind: RecordKind) => Table,
   atOneMoment: AtOneMoment,
 ): (keys: readonly Key[]) => readonly (StoredRecord | undefined)[] {
-  const known = new Map<string, JoinedRead>()
-  const joinedRead = (keys: readonly Key[]): JoinedRead => {
-    const kinds = keys.map(({ kind }) => kind)
-    const name = kinds.join()
-    const joined = known.get(name) ?? joinReads(kinds, tableOf)
-    known.set(name, joined)
-    return joined
-  }
+  const joinedRead = makeOnce((kinds: readonly RecordKind[]) => joinReads(kinds, tableOf), String)
   const readFew = (keys: readonly Key[]): readonly (StoredRecord | undefined)[] => {
-    const { sql, parts } = joinedRead(keys)
+    const { sql, parts } = joinedRead(keys.map(({ kind }) => kind))
     const ids = keys.map(({ id }) => id)
     const row: Row = runner.first(sql, ids) ?? []
     return parts.map(({ kind, layout, from }) =>
