@@ -31,7 +31,7 @@ export async function answerBeforeDeadline<T>(context: Context, call: () => Prom
 }
 
 /** The same for a call that changes nothing: throws "unavailable" if it is late or fails, and reports that as a fault. */
-export async function answerInTime<T>(
+export async function askHostInTime<T>(
   context: Context,
   what: string,
   call: () => Promise<T>,

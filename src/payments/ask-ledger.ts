@@ -4,7 +4,7 @@ import type { LedgerAccount, LedgerRefusal, LedgerResult } from '../ports/ledger
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { isSameAsset, mistakeInAsset } from '../protocol/amount.ts'
 import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
-import { answerBeforeDeadline, answerInTime } from './answer-deadline.ts'
+import { answerBeforeDeadline, askHostInTime } from './answer-deadline.ts'
 
 /**
  * The outcome of a ledger call. `unknown`: it threw, did not answer in time, gave an answer that the port does not
@@ -94,7 +94,7 @@ export async function checkLedgerAccount(
   right?: 'canSend' | 'canReceive',
 ): Promise<'allowed' | 'not_allowed' | 'wrong_asset'> {
   const about: LedgerCall = { call: 'account', callId: account }
-  const kept = await answerInTime(context, 'the ledger', () => context.ledger.account(account), about)
+  const kept = await askHostInTime(context, 'the ledger', () => context.ledger.account(account), about)
   if (kept === undefined || kept === null) {
     const cause = new Error(`account "${account}" of ${walletAddress} is not in the ledger`)
     tellFault(context, 'the directory names an account that the ledger does not have', cause, about)

@@ -3,7 +3,7 @@ import type { Price, PriceRequest } from '../ports/pricing.ts'
 import type { Asset } from '../protocol/amount.ts'
 import { type AssetExchange, type ExactPrice, MAX_RATE_LENGTH, parseRate } from '../protocol/price.ts'
 import { shownValue } from '../protocol/shown-value.ts'
-import { answerInTime } from './answer-deadline.ts'
+import { askHostInTime } from './answer-deadline.ts'
 
 /** What the wallet's pricing answers, checked: its rate and its fee. Throws and resolves as `askRate` does. */
 export async function askPrice(context: Context, question: PriceRequest): Promise<ExactPrice | undefined> {
@@ -41,7 +41,7 @@ export async function askRate(
   context: Context,
   { walletAddress, from, to }: PriceRequest,
 ): Promise<(AssetExchange & { readonly given: Price }) | undefined> {
-  const given = await answerInTime(context, 'the pricing', () =>
+  const given = await askHostInTime(context, 'the pricing', () =>
     context.pricing.price({ walletAddress, from: bareAsset(from), to: bareAsset(to) }),
   )
   if (given === undefined || given === null) return undefined

@@ -5,7 +5,7 @@ import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { claimSignature } from '../http/replay-claims.ts'
 import type { Result } from '../http/respond.ts'
-import { answerInTime, withAnswerDeadline } from '../payments/answer-deadline.ts'
+import { askHostInTime, withAnswerDeadline } from '../payments/answer-deadline.ts'
 import { completionChanges, endIncoming } from '../payments/incoming-changes.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from '../payments/money-events.ts'
 import { askRail } from '../payments/rail/ask-rail.ts'
@@ -113,7 +113,7 @@ async function detailsOf(context: Context, payment: IncomingPayment): Promise<re
     return [{ type: 'ilp', ilpAddress: `${context.policies.localIlpPrefix}.${address}`, sharedSecret }]
   const { id, walletAddress } = payment
   const payable = { id, address, walletAddress, sharedSecret }
-  return answerInTime(context, 'a payment method', () =>
+  return askHostInTime(context, 'a payment method', () =>
     Promise.all(context.paymentMethods.map((method) => askRail(payable, () => method.createDetails(payable)))),
   )
 }

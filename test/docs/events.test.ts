@@ -104,7 +104,7 @@ describe('the page about events', () => {
       message.replace(/\$\{\w+\}/, '…'),
     )
     expect(thrown).toHaveLength(1)
-    const asked = [...text.matchAll(/(?:answerInTime|askHost)\(context, '([^']+)'/g)].flatMap(([, what = '']) => [
+    const asked = [...text.matchAll(/askHost(?:InTime)?\(context, '([^']+)'/g)].flatMap(([, what = '']) => [
       `${what} failed`,
       `${what} did not answer in time`,
     ])
