@@ -20,10 +20,12 @@ const UNCLAIMED = 'a due record could not be claimed'
  */
 export function createClaims(context: Context): Claim {
   const left: (() => Promise<void>)[] = []
-  // Not in the order in which they fell due: those that can never be claimed come first in that, and must not keep the others.
-  const tryOne = async (): Promise<void> => {
-    const [tryIt] = left.splice(Math.floor(context.clock.now() / 997) % left.length, 1)
-    await tryIt?.()
+  let tries = 0
+  // One of those that are longest due, then one of the youngest, and so on: those that can never be claimed lie together,
+  // mostly as the longest due, and must not keep the others.
+  const tryNext = async (): Promise<void> => {
+    const next = tries++ % 2 === 0 ? left.shift() : left.pop()
+    await next?.()
   }
   let failures = 0
   const tryAlone: Claim = async (write) => {
@@ -36,7 +38,7 @@ export function createClaims(context: Context): Claim {
     if (together !== 'failed') return together
     return new Promise((resolve, reject) => {
       left.push(() => tryAlone(write).then(resolve, reject))
-      context.inTurn(TURN_AT_CLAIMS, tryOne).catch(reject)
+      void context.inTurn(TURN_AT_CLAIMS, tryNext)
     })
   }
 }
