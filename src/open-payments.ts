@@ -113,10 +113,10 @@ export interface OpenPayments {
    * ledger has not answered within a second, and the delivery of events about what was resumed; `drain()` waits for all of it.
    * While the ledger keeps one of them waiting, no other that asks it about the same account is taken up in this process.
    * Events that were due are waited for at most one second, and not at all if payments and receipts already make 100; those
-   * not delivered by then are not counted. A process has at most 256 payments with a payment method at a time, at most 32 of
-   * one account and 24 of one grant, whether they were ordered there or resumed; others stay due. If so many are left due that
-   * nothing else can be seen behind them, all but the first 256 are postponed, by `leaseSeconds` and up to four minutes more,
-   * and are counted.
+   * not delivered by then are not counted, nor are those that the host rejects, if there is nothing else. A process has at
+   * most 256 payments with a payment method at a time, at most 32 of one account and 24 of one grant, whether they were
+   * ordered there or resumed; others stay due. If so many are left due that nothing else can be seen behind them, all but the
+   * first 256 are postponed, by `leaseSeconds` and up to four minutes more, and are counted.
    */
   recover(): Promise<number>
   /**

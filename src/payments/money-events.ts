@@ -89,7 +89,7 @@ export function eventChanges(context: Context, events: readonly MoneyEvent[]): r
  * acknowledged it. An event that the host rejected is left alone until it is due again. `first` is the payment's first
  * event, passed by the worker that has just committed it: nothing comes before it, so nothing need be read. `due` are those
  * that were found due: deliver only if one still is; otherwise another worker is delivering them. Never rejects: `failed`
- * means that the events are still due, whether the host got them or not.
+ * means that the events are still due, whether the host got them or not, and `lost` also that they were put off.
  */
 export async function deliverEvents(
   context: Context,
@@ -139,7 +139,7 @@ const LONGEST_PAUSE_MILLISECONDS = 300_000
 /**
  * Postpones all events of a subject, since the later one waits for the first: for a lease, then for as long again as
  * the first has waited, up to five minutes. Otherwise `recover()` would call a failing host without end. Events that
- * cannot be postponed stay due.
+ * cannot be postponed stay due. Never `taken`: a host that takes nothing must not be told more at once (see `keepGoing`).
  */
 async function postponeEvents(context: Context, waiting: readonly StoredRecord<'event'>[]): Promise<TakenUp> {
   const [first] = waiting
@@ -147,8 +147,6 @@ async function postponeEvents(context: Context, waiting: readonly StoredRecord<'
   const now = context.clock.now()
   const waited = Math.min(now - first.value.event.at, LONGEST_PAUSE_MILLISECONDS)
   const dueAt = now + Math.max(waited, context.limits.leaseSeconds * 1000)
-  return tryCommit(
-    context,
-    waiting.map((record) => ({ ...record, action: 'replace', dueAt })),
-  )
+  const changes = waiting.map((record): Change => ({ ...record, action: 'replace', dueAt }))
+  return (await tryCommit(context, changes)) === 'failed' ? 'failed' : 'lost'
 }

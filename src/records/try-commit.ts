@@ -4,8 +4,8 @@ import { type CommitContext, conflictsOf } from './decide.ts'
 import { tellFault } from './tell-fault.ts'
 
 /**
- * What became of a due record: it was taken up here; a faster worker had it, or nothing was to be done; or the commit failed,
- * so that it is still due.
+ * What became of a due record: it was taken up here; a faster worker had it, or it was put off, or nothing was to be done; or
+ * the commit failed, so that it is still due.
  */
 export type TakenUp = 'taken' | 'lost' | 'failed'
 

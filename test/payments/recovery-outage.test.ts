@@ -76,7 +76,14 @@ function receipt(
 }
 
 /** A process on a storage with so many records that are due, whose ports may fail. */
-async function dueWorld(what: string, count: number, { isHeard = true }: { readonly isHeard?: boolean } = {}) {
+async function dueWorld(
+  what: string,
+  count: number,
+  {
+    isHeard = true,
+    rejects = () => false,
+  }: { readonly isHeard?: boolean; readonly rejects?: (event: string) => boolean } = {},
+) {
   const clock = fakeClock()
   const base = { storage: memoryStorage(), ledger: memoryLedger(), clock }
   for (let number = 1; number <= count; number++) {
@@ -86,7 +93,10 @@ async function dueWorld(what: string, count: number, { isHeard = true }: { reado
   const start = () => {
     const ports = faultyPorts(base)
     const events: OpenPaymentsEvent[] = []
-    const onEvent: OnEvent = (event) => void events.push(event)
+    const onEvent: OnEvent = async (event) => {
+      events.push(event)
+      if ('id' in event && rejects(event.id)) throw new Error('the host is busy')
+    }
     const openPayments = createOpenPayments({
       authServer: AUTH,
       resourceServer: BASE,
@@ -244,6 +254,24 @@ it.each(['payments', 'receipts'])('%s are taken up in the order in which they fe
   expect(await openPayments.recover()).toBe(10)
   const claims = callsOf('commit').slice(0, 10)
   expect(claims.map((call, at) => isClaimOf(call, idOf(at + 1)))).toEqual(Array(10).fill(true))
+})
+
+describe('a host that is told of 300 events', () => {
+  it.each([
+    ['is left alone for the pause of keepGoing() after 100 where it rejects all', () => true, 100],
+    ['is told of all at once where it takes some', (event: string) => !event.endsWith('0:1'), 300],
+  ])('%s', async (_, rejects, told) => {
+    const { openPayments, events } = await dueWorld('events', 300, { rejects })
+    const heard = () => events.filter(({ type }) => type === 'incoming_payment.created').length
+    const { clock: standing, end } = pauses()
+    const stop = keepGoing(openPayments, standing)
+    await turns(300)
+    expect(heard()).toBe(told)
+    await end()
+    await turns(300)
+    expect(heard()).toBe(Math.min(300, 2 * told))
+    await stop()
+  })
 })
 
 describe('a storage that answers a commit with what is no answer', () => {
