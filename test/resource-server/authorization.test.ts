@@ -1,4 +1,5 @@
-import type { OperationId } from 'open-payments-server'
+import type { OperationId, Storage } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { alterRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { resourceServerRoutes } from '../../src/resource-server/routes.ts'
@@ -8,6 +9,7 @@ import {
   askIncoming,
   askPayment,
   askQuote,
+  createIncoming,
   expectRefusal,
   expectStatus,
   grantFor,
@@ -280,6 +282,25 @@ describe('who calls', () => {
       await expectRefusal(wallet, USED_SIGNATURE, () => read('one'))
       await expectStatus(200, read('two'))
     }
+  })
+
+  it('SIG-23 does not know whether a nonce is used up, where its claim got no answer, and then takes another', async () => {
+    const storage = memoryStorage()
+    let isLost = false
+    const commit: Storage['commit'] = async (changes) => {
+      const outcome = await storage.commit(changes)
+      if (isLost) throw new Error('the connection is lost')
+      return outcome
+    }
+    const wallet = await observedWallet({ storage: { ...storage, commit } })
+    const token = await tokenFor(wallet, RECEIVING_ACCESS)
+    const { id } = await createIncoming(wallet, token)
+    const read = (nonce: string): Promise<Answer> => wallet.send('GET', id, { token, nonce })
+    isLost = true
+    expect((await read('one')).status).toBe(503)
+    isLost = false
+    await expectRefusal(wallet, USED_SIGNATURE, () => read('one'))
+    await expectStatus(200, read('another'))
   })
 
   it('SIG-23 takes a nonce once per key, on every write', async () => {
