@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { StreamFrame } from '../../adapters/ilp/stream-packet.ts'
 import { turn, turns } from '../support/turns.ts'
 import type { Mishap } from './sender-path.ts'
 import { delivered, FIXED_RECEIVE, NOTHING, senderScene } from './sender-scene.ts'
@@ -173,6 +174,15 @@ describe('a delivery', () => {
     const world = senderWorld({ details: receiver.details, send, clock, peer: { maxPacketAmount: 10n } })
     expect(await world.deliver(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
     expect(together).toEqual([8, 4, 8])
+  })
+
+  it('has sixty-four packets at most of which it does not know everything, or their notes would be too long', async () => {
+    // What arrived of a packet is said in none of the eight answers that it gets.
+    const mishaps = Array.from({ length: 1000 }, (): Mishap => 'words garbled')
+    const { world, order } = await senderScene({ isIdempotent: true, mishaps, peer: { maxPacketAmount: 10n } })
+    expect(await world.deliver(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+    const counts = world.records.map(({ notes }) => JSON.parse(notes).packets.length)
+    expect(Math.max(...counts)).toBe(64)
   })
 
   it('plans packets anew that have waited too long for their turn', async () => {
@@ -366,9 +376,11 @@ describe('a delivery', () => {
     expect(amounts()).toEqual([1000n, 1000n, 1000n])
   })
 
-  it('ends at once when the receiver says that it takes nothing more', async () => {
+  it.each<StreamFrame>([
+    { type: 'connection-close', errorCode: 1, errorMessage: '' },
+    { type: 'stream-close', streamId: 1n, errorCode: 1, errorMessage: '' },
+  ])('ends at once when the receiver says that it takes nothing more: $type', async (close) => {
     let count = 0
-    const close = { type: 'connection-close', errorCode: 1, errorMessage: '' } as const
     const refuse = () => (count++ < 5 ? undefined : { code: 'F99', frames: [close] })
     const { world, order, receiver } = await senderScene({ receiver: { refuse }, peer: { maxPacketAmount: 100n } })
     const result = await world.deliver(order(1000n, 1000n))
