@@ -103,7 +103,7 @@ function noteOutcome(sending: Sending, packet: Undecided, outcome: PacketOutcome
 function noteTaken(sending: Sending, packet: Undecided, said: bigint | undefined): void {
   const { isIdempotent, journal, pace } = sending
   if (!packet.isTaken) {
-    pace.noteSuccess()
+    pace.noteSuccess(packet.amount)
     journal.noteChange()
     packet.isTaken = true
     packet.asks = 0

@@ -35,7 +35,7 @@ export interface Pace {
    */
   isTired(): boolean
   notePlanning(): void
-  noteSuccess(): void
+  noteSuccess(amount: bigint): void
   /** Something that may pass by itself. */
   noteTrouble(epoch: number, reason: string): void
   /** A refusal that claims to be final; believed once it is repeated. */
@@ -58,7 +58,10 @@ const LONGEST_MILLISECONDS = 60_000
 const MOST_TROUBLES = 12
 const MOST_REFUSALS = 3
 const MOST_SHRINKS = 64
-/** If liquidity is short, packets get smaller, but not below this part, or there would be too many. */
+/**
+ * If liquidity is short, packets get smaller, but not below this part, or there would be too many. Nor does a smaller one show
+ * that a size is good.
+ */
 const SMALLEST_PART = 16n
 
 /**
@@ -108,10 +111,12 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
     notePlanning() {
       isResizing = false
     },
-    noteSuccess() {
+    noteSuccess(amount) {
       comfort = smaller(comfort * 2n, limit)
       width = Math.min(width + 1, MOST_IN_FLIGHT)
-      ;[troubles, refusals, shrinks, pause] = [0, 0, 0, 0]
+      ;[troubles, refusals, pause] = [0, 0, 0]
+      // Whoever takes only what is left over beside packets of full size could be asked for every size there is.
+      if (amount * SMALLEST_PART >= limit) shrinks = 0
       ;[resumeAt, goodAt] = [clock.now(), clock.now()]
     },
     noteTrouble(launchedIn, reason) {

@@ -197,6 +197,16 @@ describe('somebody for whom everything is too much', () => {
     expect(path.sent.length).toBeGreaterThanOrEqual(65)
     expect(path.sent.length).toBeLessThan(65 + 8)
   })
+
+  it('but crumbs is asked no more either: those that come through do not make up for all that was refused', async () => {
+    const { receiver, clock, order } = await senderScene()
+    const path = testPath(receiver, clock, [], ({ amount }) => (amount > 100n ? 'a little too large' : undefined))
+    const { details } = receiver
+    const world = senderWorld({ details, send: path.send, clock, peer: { maxPacketAmount: 1000n } })
+    expect(await world.deliver(order(5000n, 5000n))).toEqual({ outcome: 'later', reason: 'F08' })
+    expect(path.sent.length).toBeLessThan(100)
+    expect(world.progress()).toMatchObject({ sent: receiver.total(), inFlight: NOTHING })
+  })
 })
 
 describe('somebody who takes next to nothing at once', () => {
