@@ -1,6 +1,8 @@
 import { webCryptography } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { decodeIlpPacket } from '../../adapters/ilp/packet.ts'
 import { type Mishap, testPath } from './sender-path.ts'
+import { inHttp, reject } from './sender-receiver.ts'
 import { delivered, FIXED_RECEIVE, NOTHING, senderScene } from './sender-scene.ts'
 import { senderWorld } from './sender-world.ts'
 
@@ -381,6 +383,26 @@ describe('a peer that shows to one payment what the receiver answered to another
     const result = await senderWorld(settings).finish(order(1000n, 1000n, { id: second }))
     expect(result).toMatchObject(delivered(1000n, 1000n))
     expect(answers).toHaveLength(4)
+    expect(receiver.total()).toBe(1000n)
+  })
+})
+
+describe('somebody on the way who puts into a refusal what the receiver wrote into its fulfillment', () => {
+  it('T-51 does not make its sender pay again what the receiver has taken', async () => {
+    const { receiver, path, clock, order } = await senderScene({ isIdempotent: true })
+    let isLost = true
+    const send: typeof path.send = async (request) => {
+      const reply = decodeIlpPacket((await path.send(request)).bytes)
+      if (isLost || reply?.type !== 'fulfill') {
+        isLost = false
+        throw new TypeError('fetch failed')
+      }
+      return inHttp(reject('R00', reply.data))
+    }
+    const world = senderWorld({ details: receiver.details, send, clock, peer: { isIdempotent: true } })
+    expect(await world.deliver(order(1000n, 1000n))).toMatchObject({ outcome: 'later' })
+    expect(path.sent.length).toBeGreaterThan(1)
+    expect(world.progress()).toMatchObject({ ...NOTHING, inFlight: { sent: 1000n } })
     expect(receiver.total()).toBe(1000n)
   })
 })
