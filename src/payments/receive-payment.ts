@@ -36,7 +36,8 @@ const TRANSFER_ID = /^[^\0\p{Surrogate}]{1,256}$/u
  * Counts a transfer that the wallet itself reports. The wallet already holds the money: the ledger is not called.
  * `transferId` is unique on this server and is counted once: the same call gets the same answer again, even a refusal,
  * so that money which was sent back is never counted later. With different arguments it gets `conflict`; only a
- * transfer that was answered `unknown`, `wrong_asset` or `completed` may be reported again with others. The policy
+ * transfer that was answered `unknown`, `wrong_asset` or `completed` may be reported again with others. These three are not
+ * recorded: once the payment is deleted, the last two become `unknown`, and nothing is counted all the same. The policy
  * `excessReceipt` decides what happens to money above the remainder. Rejects if the directory fails or names another
  * account than the payment was made for.
  * @spec INC-5 @spec INC-7 @spec INC-8 @spec INC-13

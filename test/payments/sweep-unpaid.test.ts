@@ -83,10 +83,14 @@ describe('an incoming payment that ended, and into which nothing came', () => {
     const world = await unpaidWorld()
     const token = world.tokens.receiving
     expect((await world.wallet.send('POST', `${world.prepared.incomingUrl}/complete`, { token })).status).toBe(200)
+    const { received } = world.wallet.openPayments.incomingPayments
+    const report = () => received(world.prepared.incomingId, usdAmount(10n), 't')
     await sweepAfter(world, MONTH - 1)
     expect(await incomingOf(world)).toMatchObject({ value: { state: 'completed' } })
+    expect(await report()).toEqual({ ok: false, reason: 'completed' })
     await sweepAfter(world, 1)
     expect(await incomingOf(world)).toBeUndefined()
+    expect(await report()).toEqual({ ok: false, reason: 'unknown' })
     expect((await world.wallet.send('GET', world.prepared.incomingUrl, { token })).status).toBe(404)
     await checkMoney(world)
   })
