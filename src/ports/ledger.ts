@@ -25,7 +25,8 @@ export type Counterparty =
 
 /**
  * Why a ledger refuses. A refusal is final: it had no effect, and the same id gets the same refusal again. `account_closed`:
- * the account is closed or unknown; `not_allowed`: it may not send, or not receive, or is in another asset.
+ * the account is closed or unknown; `not_allowed`: it may not send, or not receive, or is in another asset, or a rule of the
+ * wallet's own forbids the payment. The account is the call's own, not the counterparty's.
  */
 export type LedgerRefusal = 'insufficient_funds' | 'account_closed' | 'not_allowed'
 
@@ -83,7 +84,8 @@ export interface Ledger {
   account(account: string): Promise<LedgerAccount | null | undefined>
   /**
    * Checks the available balance and reserves the amount in one step. A hold never expires by itself. An unknown
-   * account, or one in another asset, is refused.
+   * account, or one in another asset, is refused. Whether the payee may receive need not be checked: `credit` does that, and
+   * after its refusal the hold is released.
    */
   hold(hold: Hold): Promise<LedgerResult>
   /**
@@ -93,6 +95,6 @@ export interface Ledger {
   settle(settlement: Settlement): Promise<SettlementResult>
   /** Frees a hold; `conflict` after a settlement. */
   release(release: { readonly id: string }): Promise<SettlementResult>
-  /** Pays an account out of clearing. */
+  /** Pays an account out of clearing; not refused because the payer's account has been closed since the hold. */
   credit(credit: Credit): Promise<LedgerResult>
 }

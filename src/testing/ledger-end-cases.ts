@@ -181,15 +181,16 @@ export const END_CASES: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a settlement is not refused because the account was closed or emptied meanwhile',
+    name: 'neither a credit nor a settlement is refused because the payer was closed or emptied meanwhile',
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)
       await mustSucceed(wallet.ledger.hold(holdOf(1, 400n)), 'the hold')
       await mustSucceed(wallet.ledger.hold(holdOf(2, 600n)), 'a hold of all the rest')
       await wallet.setClosed('alice', true)
+      await mustSucceed(wallet.ledger.credit(creditOf(3, 400n)), 'the credit, whose counterparty alice is closed')
       await mustSucceed(wallet.ledger.settle(settlementOf(1, 400n)), 'the settlement')
       await mustSucceed(wallet.ledger.release({ id: idOf(2) }), 'the release')
-      await assertAvailable(wallet, 'after the settlement and the release', 600n)
+      await assertAvailable(wallet, 'after the credit, the settlement and the release', 600n, 900n)
     },
   },
 ]

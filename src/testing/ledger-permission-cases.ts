@@ -7,6 +7,7 @@ import {
   FINER_USD,
   holdOf,
   type LedgerCase,
+  LOCAL,
   makeWallet,
   mustRefuse,
   mustSucceed,
@@ -51,7 +52,9 @@ export const PERMISSION_CASES: readonly LedgerCase[] = [
       await wallet.setPermissions('bob', SEND_ONLY)
       assertSame({ ...(await ledger.account('bob')) }, { ...USD, ...SEND_ONLY }, 'the account of bob')
       await mustRefuse(credit(), 'not_allowed', 'a credit of an account that may only send')
-      await mustSucceed(ledger.hold(holdOf(2, 30n, { account: 'bob' })), 'a hold of an account that may only send')
+      // To another account: a ledger may judge the payee of a hold, too.
+      const hold = holdOf(2, 30n, { account: 'bob', counterparty: { ...LOCAL, account: 'carol' } })
+      await mustSucceed(ledger.hold(hold), 'a hold of an account that may only send')
       await wallet.setPermissions('bob', BOTH)
       await mustRefuse(credit(), 'not_allowed', 'the same credit, once it may receive')
       await mustSucceed(ledger.credit(creditOf(3, 10n)), 'another credit')

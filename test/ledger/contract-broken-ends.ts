@@ -5,6 +5,7 @@ import { type BrokenLedger, randomId } from './contract-broken.ts'
 const FEE = 'a fee goes to the wallet, out of the amount and not on top of it'
 const CONFLICT = { ok: false, reason: 'conflict' } as const
 const OK = { ok: true } as const
+const PAYER_CLOSED = 'neither a credit nor a settlement is refused because the payer was closed or emptied meanwhile'
 
 /** Ledgers that end a hold wrongly. */
 export const BROKEN_ENDS: readonly BrokenLedger[] = [
@@ -189,7 +190,7 @@ export const BROKEN_ENDS: readonly BrokenLedger[] = [
   },
   {
     does: 'settles nothing for an account that is closed',
-    breaks: ['a settlement is not refused because the account was closed or emptied meanwhile'],
+    breaks: [PAYER_CLOSED],
     breakLedger: (ledger) => ({
       settle: async (settlement) => ((await ledger.account('alice'))?.canSend ? ledger.settle(settlement) : CONFLICT),
     }),
@@ -198,6 +199,17 @@ export const BROKEN_ENDS: readonly BrokenLedger[] = [
 
 /** Ledgers that credit wrongly. */
 export const BROKEN_CREDITS: readonly BrokenLedger[] = [
+  {
+    does: 'credits nothing that a closed account pays',
+    breaks: [PAYER_CLOSED],
+    breakLedger: (ledger) => ({
+      async credit(credit) {
+        const { counterparty } = credit
+        const isClosed = counterparty.kind === 'local' && !(await ledger.account(counterparty.account))?.canSend
+        return isClosed ? { ok: false, reason: 'account_closed' } : ledger.credit(credit)
+      },
+    }),
+  },
   {
     does: 'credits again when it is asked again',
     breaks: ['a credit that is repeated adds once, also at the same time'],

@@ -123,6 +123,28 @@ describe('the ledger contract', () => {
     expect(verdict).toBeUndefined()
   })
 
+  it('leaves it to a ledger whether it also holds nothing for a payee that is closed', async () => {
+    const refused = new Map<string, string>()
+    const held = new Set<string>()
+    const strict = (ledger: DoubleEntryLedger): Partial<Ledger> => ({
+      async hold(hold) {
+        const { id, counterparty } = hold
+        const args = JSON.stringify(hold, (_, value) => (typeof value === 'bigint' ? `${value}` : value))
+        const payee = counterparty.kind === 'local' ? await ledger.account(counterparty.account) : undefined
+        if (payee?.canReceive === false && !held.has(id) && !refused.has(id)) refused.set(id, args)
+        const earlier = refused.get(id)
+        if (earlier !== undefined) return { ok: false, reason: earlier === args ? 'not_allowed' : 'conflict' }
+        held.add(id)
+        return ledger.hold(hold)
+      },
+    })
+    for (const { name } of ledgerContract()) {
+      refused.clear()
+      held.clear()
+      expect(`${name}: ${await verdictOf(name, strict)}`).toBe(`${name}: undefined`)
+    }
+  })
+
   it('passes over a case whose `needs` is not given, so that a runner may skip it', async () => {
     const { setPermissions: _given, ...bare } = walletOf(memoryLedger())
     const named = ledgerContract().map(({ name }) => /^if (\w+) is given: /.exec(name)?.[1])
