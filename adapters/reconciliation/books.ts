@@ -9,7 +9,7 @@ export interface BookedLine {
    * the asset: `clearing:USD:2`.
    */
   readonly account: string
-  /** In the smallest unit of the account's asset. */
+  /** In the smallest unit of the account's asset; below zero if the money leaves the account. */
   readonly amount: bigint
   /** When it was booked, in milliseconds since 1970. */
   readonly at: number
