@@ -57,7 +57,7 @@ export interface ConsentData {
    * @spec T-20
    */
   readonly finishHost?: string
-  /** Milliseconds since 1970. */
+  /** Until when it can be decided, in milliseconds since 1970. The client has to continue by then, too. */
   readonly expiresAt: number
 }
 

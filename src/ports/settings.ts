@@ -1,4 +1,4 @@
-/** How long things live, in seconds. */
+/** How long things live, in whole seconds above zero. */
 export interface Lifetimes {
   /** An access token. Default 600. */
   readonly accessTokenSeconds: number
@@ -20,7 +20,7 @@ export interface Lifetimes {
   readonly signatureSkewSeconds: number
 }
 
-/** Sizes, deadlines and a quota. */
+/** Sizes, deadlines and a quota: whole numbers above zero. A deadline is in seconds, and at most a day (86400). */
 export interface RequestLimits {
   /** The largest request body. Default 65536. @spec EMB-1 */
   readonly bodyBytes: number
