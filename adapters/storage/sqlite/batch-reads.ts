@@ -1,14 +1,11 @@
 import { gatherWork, type Work } from '../../batches.ts'
 import { type AtOneMoment, isLocked, type SqliteHandle } from './handle.ts'
 
-/** Runs a synchronous read in one of the next turns of the event loop, and resolves with what it found. It may run twice. */
-export type ReadInBatch = <T>(read: () => T) => Promise<T>
-
 /**
- * Collects reads into batches, each of them one transaction: SQLite locks the file once for all of them, which saves a
- * quarter of the cost of a read. Requests of one batch also go on in step (see `gatherBatch`).
+ * Collects synchronous reads, which may run twice, into batches, each of them one transaction: SQLite locks the file once
+ * for all of them, which saves a quarter of the cost of a read. Requests of one batch also go on in step (see `gatherBatch`).
  */
-export function createBatchReads(handle: SqliteHandle, atOneMoment: AtOneMoment): ReadInBatch {
+export function createBatchReads(handle: SqliteHandle, atOneMoment: AtOneMoment): <T>(read: () => T) => Promise<T> {
   // In a Durable Object there are no turns to wait for.
   if (handle.transactionSync !== undefined) return async (read) => read()
   return gatherWork((tasks) => {
