@@ -54,7 +54,7 @@ export interface Books {
 
 /** An account to open. `assetCode`: 1 to 12 visible ASCII characters; `assetScale`: an integer from 0 to 255. */
 export interface NewAccount extends Asset {
-  /** Not empty, and neither `fees:…` nor `clearing:…`, which the ledger keeps for itself. */
+  /** Not empty, without half a surrogate pair, and neither `fees:…` nor `clearing:…`, which the ledger keeps for itself. */
   readonly account: string
   /** The opening balance, in the smallest unit, not below zero. Default 0. */
   readonly balance?: bigint

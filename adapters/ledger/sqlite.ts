@@ -131,7 +131,7 @@ function sqliteBooks(handle: SqliteHandle, busyMilliseconds: number): Books {
   const { run, first, all } = createRunner(handle)
   return {
     account(account) {
-      const row = first(`${ACCOUNTS} WHERE account = ?`, [account])
+      const row = account.isWellFormed() ? first(`${ACCOUNTS} WHERE account = ?`, [account]) : undefined
       return row && readAccount(row)
     },
     accounts: () => all(ACCOUNTS, []).map(readAccount),
@@ -149,7 +149,7 @@ function sqliteBooks(handle: SqliteHandle, busyMilliseconds: number): Books {
       run(SAVE_TRANSFER, [id, type, account, value.toString(), assetCode, assetScale, counterparty, ...outcome])
     },
     entries(account) {
-      return all(ENTRIES, [account]).map(readEntry)
+      return account.isWellFormed() ? all(ENTRIES, [account]).map(readEntry) : []
     },
     saveEntry({ transfer, account, amount, at }) {
       run(SAVE_ENTRY, [transfer, account, amount.toString(), at])

@@ -142,6 +142,20 @@ describe.each(Object.entries(LEDGERS))('double entry on %s', (_name, make) => {
     expect(await ledger.totals()).toEqual([usd(1000n)])
   })
 
+  it('takes no account for another whose name would be written with the same bytes', async () => {
+    const ledger = await makeLedger()
+    await ledger.createAccount({ account: 'al\ufffd', ...USD, balance: 7n })
+    const half = 'al\ud83d'
+    const mistake = new TypeError('createAccount: account must hold no half of a surrogate pair')
+    await expect(ledger.createAccount({ account: half, ...USD })).rejects.toThrow(mistake)
+    expect([await ledger.account(half), await ledger.balance(half)]).toEqual([undefined, undefined])
+    expect(await ledger.entries(half)).toEqual([])
+    const refused = { ok: false, reason: 'account_closed' }
+    expect(await ledger.hold({ ...hold('a', 1n), account: half })).toEqual(refused)
+    expect(await ledger.credit(credit('b', half, 1n))).toEqual(refused)
+    expect(await ledger.balance('al\ufffd')).toMatchObject({ total: 7n, held: 0n })
+  })
+
   it('tells of an account its own lines alone', async () => {
     const ledger = await makeLedger()
     await ledger.createAccount({ account: 'bobby', ...USD, balance: 7n })
