@@ -4,9 +4,9 @@
  * @module open-payments-server/storage/sqlite
  */
 
-import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import type { Storage } from '../../src/ports/storage.ts'
 import { makeOnce } from './make-once.ts'
-import { type Cell, decodeRecords } from './sql/rows.ts'
+import { decodeRecords } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTable } from './sql/statements.ts'
 import { createBatchReads } from './sqlite/batch-reads.ts'
@@ -43,22 +43,17 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   const bindChange = createBinding(runner, tableOf)
   const readInBatch = createBatchReads(handle, atOneMoment)
 
-  const readAll = (
-    kind: RecordKind,
-    sql: string,
-    parameters: readonly Cell[],
-    onUnreadable?: (cause: unknown) => void,
-  ): readonly StoredRecord[] => decodeRecords(kind, tableOf(kind).layout, runner.all(sql, parameters), onUnreadable)
-
   return {
     get: (keys) => readInBatch(() => read(keys)),
     list: (query) =>
       readInBatch(() => {
-        const { sql, parameters } = tableOf(query.kind).list(query)
-        return readAll(query.kind, sql, parameters)
+        const { layout, list } = tableOf(query.kind)
+        const { sql, parameters } = list(query)
+        return decodeRecords(query.kind, layout, runner.all(sql, parameters))
       }),
     async due(kind, now, limit, onUnreadable) {
-      return readAll(kind, tableOf(kind).due, [now, limit], onUnreadable)
+      const { layout, due } = tableOf(kind)
+      return decodeRecords(kind, layout, runner.all(due, [now, limit]), onUnreadable)
     },
     async commit(changes) {
       // Encoded before it is queued: a value that cannot be stored rejects only this commit, and later changes to the
