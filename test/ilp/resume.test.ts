@@ -2,6 +2,7 @@ import type { DeliveryResult } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { readProgress } from '../../adapters/ilp/deliver-notes.ts'
 import { turn, turns } from '../support/turns.ts'
+import type { Mishap } from './sender-path.ts'
 import { NOTHING, senderScene } from './sender-scene.ts'
 import { senderWorld } from './sender-world.ts'
 
@@ -177,6 +178,20 @@ describe('what is written down', () => {
     const waiting = { outcome: 'later', reason: 'in_flight' }
     expect(await world.deliverFrom(left, order(1000n, 1000n))).toEqual(waiting)
     clock.advance(1)
+    const unknown = { outcome: 'unknown', progress: { ...NOTHING, inFlight } }
+    expect(await world.deliverFrom(left, order(1000n, 1000n))).toMatchObject(unknown)
+  })
+
+  it('of packets that can be asked about is asked about for a day after they have expired, and unknown then', async () => {
+    const mishaps = Array.from({ length: 200 }, (): Mishap => 'no connection')
+    const { world, order, clock } = await senderScene({ isIdempotent: true, mishaps })
+    const inFlight = { sent: 100n, received: 100n }
+    const packets = [['1', '100', '100', `${clock.now()}`]]
+    const left = { ...NOTHING, inFlight, notes: JSON.stringify({ next: '2', packets }) }
+    // A call lasts less than a minute.
+    clock.advance(24 * 3600 * 1000 + 10_000 - 60_000)
+    expect(await world.deliverFrom(left, order(1000n, 1000n))).toMatchObject({ outcome: 'later' })
+    clock.advance(60_000)
     const unknown = { outcome: 'unknown', progress: { ...NOTHING, inFlight } }
     expect(await world.deliverFrom(left, order(1000n, 1000n))).toMatchObject(unknown)
   })
