@@ -58,10 +58,7 @@ const LONGEST_MILLISECONDS = 60_000
 const MOST_TROUBLES = 12
 const MOST_REFUSALS = 3
 const MOST_SHRINKS = 64
-/**
- * If liquidity is short, packets get smaller, but not below this part, or there would be too many. Nor does a smaller one show
- * that a size is good.
- */
+/** If liquidity is short, packets get smaller, but not below this part, or there would be too many. */
 const SMALLEST_PART = 16n
 
 /**
@@ -112,11 +109,11 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
       isResizing = false
     },
     noteSuccess(amount) {
+      // Not by what is left over beside packets of full size: whoever takes only that could be asked for every size there is.
+      if (amount >= comfort) shrinks = 0
       comfort = smaller(comfort * 2n, limit)
       width = Math.min(width + 1, MOST_IN_FLIGHT)
       ;[troubles, refusals, pause] = [0, 0, 0]
-      // Whoever takes only what is left over beside packets of full size could be asked for every size there is.
-      if (amount * SMALLEST_PART >= limit) shrinks = 0
       ;[resumeAt, goodAt] = [clock.now(), clock.now()]
     },
     noteTrouble(launchedIn, reason) {

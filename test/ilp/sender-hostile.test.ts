@@ -200,9 +200,22 @@ describe('somebody for whom everything is too much', () => {
     expect(path.sent.length).toBeLessThan(65 + 8)
   })
 
-  it('but crumbs is asked no more either: those that come through do not make up for all that was refused', async () => {
+  // By one unit, crumbs are left over; by an eightieth, a fifteenth of a full packet.
+  it.each([
+    ['one unit', (amount: bigint) => amount - 1n],
+    ['an eightieth', (amount: bigint) => (amount * 987n) / 1000n],
+  ])('but what is left over is asked no more either, if all else is too large by %s', async (_, reduced) => {
     const { receiver, clock, order } = await senderScene()
-    const path = testPath(receiver, clock, [], ({ amount }) => (amount > 100n ? 'a little too large' : undefined))
+    let most = 1000n
+    const hop = {
+      get most() {
+        return most
+      },
+    }
+    const path = testPath(receiver, clock, [hop], ({ amount }) => {
+      if (amount > 100n && amount <= most) most = reduced(amount)
+      return undefined
+    })
     const { details } = receiver
     const world = senderWorld({ details, send: path.send, clock, peer: { maxPacketAmount: 1000n } })
     expect(await world.deliver(order(5000n, 5000n))).toEqual({ outcome: 'later', reason: 'F08' })
