@@ -8,10 +8,13 @@ export type Claim = <W extends Change>(write: () => W) => Promise<Claimed<W>>
 
 type Claimed<W extends Change> = W | Exclude<TakenUp, 'taken'>
 
-/** So many that fail in a row, each alone, and the storage fails for all of them: the next call asks again. */
-const MOST_FAILURES = 3
+/** So many at each end that fail in a row, each alone, and the storage fails for all of them: the next call asks again. */
+const MOST_FAILURES = 2
 
 const UNCLAIMED = 'a due record could not be claimed'
+
+/** An end of the records that are left, in the order in which they fell due. */
+type End = 'longest' | 'youngest'
 
 /**
  * Claims records that are due at the same time, each in a commit of its own. All are asked for at once, and a storage may
@@ -19,25 +22,26 @@ const UNCLAIMED = 'a due record could not be claimed'
  * tried once more, alone, and reported if that fails. If a try happened after all, the record is due again later.
  */
 export function createClaims(context: Context): Claim {
-  const left: (() => Promise<void>)[] = []
-  let tries = 0
-  // One of those that are longest due, then one of the youngest, and so on: those that can never be claimed lie together,
-  // mostly as the longest due, and must not keep the others.
+  const left: ((end: End) => Promise<void>)[] = []
+  // Those that can never be claimed lie together, mostly as the longest due, and must not keep the others: where one fails, it
+  // goes on at the other end.
+  const failures = { longest: 0, youngest: 0 }
   const tryNext = async (): Promise<void> => {
-    const next = tries++ % 2 === 0 ? left.shift() : left.pop()
-    await next?.()
+    const end = failures.longest <= failures.youngest ? 'longest' : 'youngest'
+    await (end === 'longest' ? left.shift() : left.pop())?.(end)
   }
-  let failures = 0
-  const tryAlone: Claim = async (write) => {
-    const alone = failures < MOST_FAILURES ? await tryClaim(context, write, UNCLAIMED) : 'failed'
-    failures = alone === 'failed' ? failures + 1 : 0
-    return alone
+  const claimAt = (end: End): Claim => {
+    return async (write) => {
+      const alone = failures[end] < MOST_FAILURES ? await tryClaim(context, write, UNCLAIMED) : 'failed'
+      failures[end] = alone === 'failed' ? failures[end] + 1 : 0
+      return alone
+    }
   }
   return async (write) => {
     const together = await tryClaim(context, write)
     if (together !== 'failed') return together
     return new Promise((resolve, reject) => {
-      left.push(() => tryAlone(write).then(resolve, reject))
+      left.push((end) => claimAt(end)(write).then(resolve, reject))
       void context.inTurn(TURN_AT_CLAIMS, tryNext)
     })
   }

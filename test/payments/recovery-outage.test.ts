@@ -169,12 +169,12 @@ describe('a storage that can be read and not be written to', () => {
     expect(events.some(({ type }) => type === 'fault')).toBe(true)
   })
 
-  it.each(['payments', 'receipts'])('is asked for three of 100 %s again, each alone', async (what) => {
+  it.each(['payments', 'receipts'])('is asked for four of 100 %s again, each alone', async (what) => {
     const { openPayments, ports, events, callsOf } = await dueWorld(what, 100)
     ports.plan = noCommits(ports)
     expect(await openPayments.recover()).toBe(0)
-    expect(callsOf('commit')).toHaveLength(103)
-    expect(events.filter(({ type }) => type === 'fault')).toHaveLength(3)
+    expect(callsOf('commit')).toHaveLength(104)
+    expect(events.filter(({ type }) => type === 'fault')).toHaveLength(4)
   })
 
   it.each(['payments', 'receipts'])(
@@ -188,25 +188,26 @@ describe('a storage that can be read and not be written to', () => {
     },
   )
 
-  it.each([
-    ['payments', 'longest', 1],
-    ['payments', 'shortest', 91],
-    ['receipts', 'longest', 1],
-    ['receipts', 'shortest', 91],
-  ])(
-    'that fails all at once, and alone for the ten of 100 %s that have been due %s, keeps no others',
-    async (what, _, first) => {
-      const { openPayments, ports, callsOf } = await dueWorld(what, 100)
-      const isKept = (call: Call): boolean => [...Array(10).keys()].some((at) => isClaimOf(call, idOf(first + at)))
-      ports.plan = async (call) => {
-        if (call.name !== 'commit') return undefined
-        if (callsOf('commit').length <= 100) return 'throws'
-        await turns(1)
-        return isKept(call) ? 'throws' : undefined
-      }
-      expect(await openPayments.recover()).toBe(90)
-    },
-  )
+  const range = (first: number, last: number): readonly number[] =>
+    Array.from({ length: last - first + 1 }, (_, at) => first + at)
+  it.each(
+    ['payments', 'receipts'].flatMap((what) => [
+      { what, which: 'the ten that have been due longest', kept: range(1, 10) },
+      { what, which: 'the ten that have been due for the shortest time', kept: range(91, 100) },
+      { what, which: 'two of those and the one that fell due last', kept: [1, 2, 100] },
+      { what, which: 'the first and the two that fell due last', kept: [1, 99, 100] },
+    ]),
+  )('that fails all at once, and alone for some of 100 $what, keeps no others: $which', async ({ what, kept }) => {
+    const { openPayments, ports, callsOf } = await dueWorld(what, 100)
+    const isKept = (call: Call): boolean => kept.some((number) => isClaimOf(call, idOf(number)))
+    ports.plan = async (call) => {
+      if (call.name !== 'commit') return undefined
+      if (callsOf('commit').length <= 100) return 'throws'
+      await turns(1)
+      return isKept(call) ? 'throws' : undefined
+    }
+    expect(await openPayments.recover()).toBe(100 - kept.length)
+  })
 
   it.each(['payments', 'receipts'])(
     'that rejects a claim of %s late is asked for a whole lease again',
