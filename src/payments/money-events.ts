@@ -101,6 +101,7 @@ export async function deliverEvents(
   return context.inTurn<TakenUp>(turnAtEvents(subject), async () => {
     // If one of the subject's events cannot be read, those that can are postponed: due for ever, they would hide others.
     let waiting = due ?? []
+    let isHeard = false
     try {
       waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, subject)
       // Only a postponement replaces an event, so a version above 1 means that delivering it failed before.
@@ -112,11 +113,13 @@ export async function deliverEvents(
         const outcome = await tryCommit(context, [deleteChange(record)], 'a delivered money event was not deleted')
         if (outcome === 'failed') return postponeEvents(context, waiting)
         waiting = waiting.slice(1)
+        isHeard = true
       }
       return 'taken'
     } catch (cause) {
       tellFault(context, 'a money event was not delivered', cause)
-      return postponeEvents(context, waiting)
+      const postponed = await postponeEvents(context, waiting)
+      return isHeard ? 'taken' : postponed
     }
   })
 }

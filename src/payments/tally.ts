@@ -4,7 +4,7 @@ import type { TakenUp } from '../records/try-commit.ts'
 export interface Tally {
   /** How many were taken up here. */
   readonly taken: number
-  /** How many another worker took up at the same moment. */
+  /** How many another worker took up at the same moment, or were put off. */
   readonly lost: number
   /** How many were taken out of the way of others. */
   readonly cleared: number
@@ -17,7 +17,8 @@ export function tallyOf(outcomes: readonly TakenUp[], cleared = 0): Tally {
 }
 
 /**
- * What the call resolves with. What other workers took up first counts too, but only if this call got anything itself.
+ * What the call resolves with. What other workers took up first, or was put off, counts too, but only if this call got
+ * anything itself.
  */
 export function resolvedWith(...tallies: readonly Tally[]): number {
   const own = tallies.reduce((sum, { taken, cleared }) => sum + taken + cleared, 0)

@@ -218,6 +218,16 @@ describe('events about money', () => {
     expect(await world.storage.all('event')).toEqual([])
   })
 
+  it('of which a host takes the first and rejects the next count as taken up', async () => {
+    const listener = host()
+    listener.rejects = () => true
+    const world = await moneyWorld({ onEvent: listener.onEvent })
+    await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
+    world.wallet.clock.advance(LEASE)
+    listener.rejects = ({ type }) => type !== 'outgoing_payment.created'
+    expect(await world.wallet.openPayments.recover()).toBeGreaterThan(0)
+  })
+
   it('that a host has just rejected are not told again as the payment goes on', async () => {
     const listener = host()
     listener.rejects = () => true
