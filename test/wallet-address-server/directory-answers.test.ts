@@ -149,6 +149,7 @@ describe('a directory of wallet addresses with an answer that is none', () => {
     [{ ...ROW, account: undefined }, 'account must be a string that is not empty, not undefined'],
     [{ ...ROW, account: '' }, 'account must be a string that is not empty, not ""'],
     [{ ...ROW, account: 7 }, 'account must be a string that is not empty, not 7'],
+    [{ ...ROW, account: 'al\ud83d' }, 'account must hold no half of a surrogate pair, unlike "al\\ud83d"'],
     [{ ...ROW, assetCode: undefined }, `${NO_CODE}, not undefined`],
     [{ ...ROW, assetCode: 840 }, `${NO_CODE}, not 840`],
     [{ ...ROW, assetCode: '' }, `${NO_CODE}, not ""`],
