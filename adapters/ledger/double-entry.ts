@@ -71,7 +71,7 @@ function payableAccount(books: Books, account: string): BookedAccount | undefine
 export function mistakeInAccount(opened: NewAccount): string | undefined {
   const { account, balance = 0n, canSend = true, canReceive = true } = opened
   if (typeof account !== 'string' || account === '') return 'account must be a string that is not empty'
-  // UTF-8 has no form for it: SQLite would take all such names for one.
+  // UTF-8 has no form for a half: SQLite would put U+FFFD in its place, and take two names for one.
   if (!account.isWellFormed()) return 'account must hold no half of a surrogate pair'
   if (INTERNAL.test(account)) return 'account must not begin with fees: or clearing:'
   const mistake = mistakeInAsset(opened)
