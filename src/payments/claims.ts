@@ -9,7 +9,7 @@ export type Claim = <W extends Change>(write: () => W) => Promise<Claimed<W>>
 type Claimed<W extends Change> = W | Exclude<TakenUp, 'taken'>
 
 /** So many at each end that fail in a row, each alone, and the storage fails for all of them: the next call asks again. */
-const MOST_FAILURES = 2
+const MOST_FAILURES = 3
 
 const UNCLAIMED = 'a due record could not be claimed'
 

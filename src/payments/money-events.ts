@@ -88,8 +88,9 @@ export function eventChanges(context: Context, events: readonly MoneyEvent[]): r
  * Delivers the events of one subject (a payment or a refused credit), oldest first, and deletes each once the host has
  * acknowledged it. An event that the host rejected is left alone until it is due again. `first` is the payment's first
  * event, passed by the worker that has just committed it: nothing comes before it, so nothing need be read. `due` are those
- * that were found due: deliver only if one still is; otherwise another worker is delivering them. Never rejects: `failed`
- * means that the events are still due, whether the host got them or not, and `lost` also that they were put off.
+ * that were found due: deliver only if one still is; otherwise another worker is delivering them. Never rejects: `taken`
+ * means that the host has taken one at least, `failed` that all are still due, whether the host got them or not, and `lost`
+ * also that they were put off.
  */
 export async function deliverEvents(
   context: Context,

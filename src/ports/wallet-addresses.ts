@@ -19,7 +19,7 @@ export interface WalletAddressKey {
 export interface WalletAddress {
   /**
    * The account in the wallet's ledger, the same for as long as the address is known; passed to the `Ledger` port
-   * unchanged and never shown to anyone. Not empty, and without half a surrogate pair, which databases do not keep.
+   * unchanged and never shown to anyone. Not empty, and without half a surrogate pair, which UTF-8 cannot hold.
    */
   readonly account: string
   /**

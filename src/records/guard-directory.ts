@@ -39,7 +39,7 @@ function mistakeInWalletAddress(found: WalletAddress): string | undefined {
   const { account, publicName, isActive, keys } = found
   if (typeof account !== 'string' || account === '')
     return `account must be a string that is not empty, not ${shownValue(account)}`
-  // No database keeps it as it is: a ledger could take it for another account.
+  // A database that writes UTF-8 does not keep it: a ledger could take it for another account.
   if (!account.isWellFormed()) return `account must hold no half of a surrogate pair, unlike ${shownValue(account)}`
   const mistake = mistakeInAsset(found)
   if (mistake !== undefined) return mistake
