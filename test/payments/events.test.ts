@@ -42,6 +42,16 @@ function host() {
   return sink
 }
 
+/** A payment whose events the host has rejected, and which are due again. */
+async function paidUnheard() {
+  const listener = host()
+  listener.rejects = () => true
+  const world = await moneyWorld({ onEvent: listener.onEvent })
+  await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
+  world.wallet.clock.advance(LEASE)
+  return { listener, world }
+}
+
 describe('events about money', () => {
   it('tell each end of a payment once, in order, with the amounts of that moment', async () => {
     const listener = host()
@@ -201,11 +211,7 @@ describe('events about money', () => {
   })
 
   it('that a host rejects wait for a lease, so that a host that calls recover() until little is left comes to an end', async () => {
-    const listener = host()
-    listener.rejects = () => true
-    const world = await moneyWorld({ onEvent: listener.onEvent })
-    await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
-    world.wallet.clock.advance(LEASE)
+    const { listener, world } = await paidUnheard()
     listener.heard.length = 0
     expect(await world.wallet.openPayments.recover()).toBe(0)
     const count = listener.heard.length
@@ -219,11 +225,7 @@ describe('events about money', () => {
   })
 
   it('of which a host takes the first and rejects the next count as taken up', async () => {
-    const listener = host()
-    listener.rejects = () => true
-    const world = await moneyWorld({ onEvent: listener.onEvent })
-    await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
-    world.wallet.clock.advance(LEASE)
+    const { listener, world } = await paidUnheard()
     listener.rejects = ({ type }) => type !== 'outgoing_payment.created'
     expect(await world.wallet.openPayments.recover()).toBeGreaterThan(0)
   })
