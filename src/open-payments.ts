@@ -77,10 +77,10 @@ export interface OpenPayments {
      * Counts a transfer, once per `transferId`: the same call gets the same answer forever, even a refusal. Only `completed`
      * and `wrong_asset` become `unknown` once `sweep()` has deleted the incoming payment (30 days after it ended, if it had
      * received nothing, and no order or counted or refused transfer names it), and these three `conflict` once the transfer has
-     * been counted, or refused in another way, with other arguments. `id` is the last segment of its URL; anything
-     * else gets `unknown`, and a whole URL also emits a fault. Rejects with `TypeError` or `RangeError` if another argument is
-     * invalid. Also rejects if the storage or directory fails, or if the directory names another account than the payment
-     * was made for; then call again with the same arguments.
+     * been counted, or refused in another way, with other arguments. `id` is the last segment of its URL; anything else gets
+     * `unknown`, and a whole URL also emits a fault. Rejects with `TypeError` or `RangeError` if another argument is invalid.
+     * Also rejects if the storage or directory fails, or if the directory names another account than the payment was made for;
+     * then call again with the same arguments.
      */
     received(id: string, amount: Amount, transferId: string): Promise<ReceivedPayment>
   }
