@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
+import { installRuntime } from '../runtimes/install-runtime.ts'
 import { DENO } from '../runtimes/runtimes.ts'
 import { runCommand } from './pack-package.ts'
 
@@ -31,6 +32,9 @@ const BUNDLER = { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResol
 
 /** The oldest compiler that the README allows; what is used of it here is the same in the present one. */
 const LOWEST: typeof ts = createRequire(import.meta.url)('typescript-lowest')
+
+/** The newest compiler, which is another program than the present one: it has only a command line. */
+const NEWEST = '7.0.2'
 
 const PORTABLE = readdirSync(USAGE).filter((name) => name !== 'node-hosts.ts')
 /** Examples that a wallet copies into its own project. */
@@ -80,6 +84,17 @@ function findTypeErrors(
   })
 }
 
+/** The same options in the words of a `tsconfig.json`. */
+function inWords({ lib = [], module, moduleResolution, target, ...others }: ts.CompilerOptions): object {
+  return {
+    ...others,
+    lib: lib.map((name) => name.slice('lib.'.length, -'.d.ts'.length)),
+    module: ts.ModuleKind[module ?? 0],
+    moduleResolution: moduleResolution && ts.ModuleResolutionKind[moduleResolution],
+    target: ts.ScriptTarget[target ?? 0],
+  }
+}
+
 /** What must compile in a project that has installed the package, and what must not. */
 export function describeTypes(folderOf: () => string): void {
   it.each(PROJECTS)('its types say in a project with %s what is right and what is wrong', (_, files, options) => {
@@ -96,6 +111,13 @@ export function describeTypes(folderOf: () => string): void {
     const errors = findTypeErrors(folderOf(), files, options, LOWEST)
     // The declarations of `pg` itself need TypeScript 5.7.
     expect(errors.filter((error) => !error.includes('/node_modules/pg-protocol/'))).toEqual([])
+  })
+
+  it.each(PROJECTS)('its types say so to the newest TypeScript in a project with %s', async (_, files, options) => {
+    const tsc = await installRuntime('typescript', NEWEST, 'tsc')
+    const compilerOptions = inWords({ ...STRICT, ...options })
+    writeFileSync(join(folderOf(), 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+    await expect(runCommand([tsc, '--project', folderOf()], folderOf())).resolves.toBe('')
   })
 
   it('its types say so to Deno, with what Deno itself declares', async () => {

@@ -15,10 +15,14 @@ const OPTIONS = [
 ]
 
 /**
- * Installs a runtime from npm, once for all runs, and resolves with its executable. Its package fetches the binary for
- * this machine. It is installed aside and then moved: what is there is whole, however many runs install at once.
+ * Installs a runtime, or a compiler, from npm, once for all runs, and resolves with its executable. Its package fetches the
+ * binary for this machine. It is installed aside and then moved: what is there is whole, however many runs install at once.
  */
-export async function installRuntime(name: 'node' | 'bun' | 'deno', version: string): Promise<string> {
+export async function installRuntime(
+  name: 'node' | 'bun' | 'deno' | 'typescript',
+  version: string,
+  executable: string = name,
+): Promise<string> {
   const folder = join(CACHE, `${name}-${version}`)
   if (!existsSync(folder)) {
     mkdirSync(CACHE, { recursive: true })
@@ -33,5 +37,5 @@ export async function installRuntime(name: 'node' | 'bun' | 'deno', version: str
       rmSync(aside, { recursive: true, force: true })
     }
   }
-  return join(folder, 'node_modules/.bin', name)
+  return join(folder, 'node_modules/.bin', executable)
 }
