@@ -59,6 +59,9 @@ export async function receivePacket(
   const fulfillment = await keys.fulfillmentOf(prepare.data)
   const condition = await conditionOf(server.cryptography, fulfillment)
   const isTest = !isEqualBytes(condition, prepare.executionCondition)
+  // The sender of a test insists on nothing. So this is the money of a packet that may have been taken, or still may be:
+  // sealed, this refusal would tell its sender that it was not.
+  if (isTest && packet.amount > 0n) return rejectPlainly(address, 'F05', 'this is the condition of another packet')
   const fulfill = async (arrival: Arrival): Promise<IlpReply> => ({
     type: 'fulfill',
     fulfillment,
@@ -127,7 +130,7 @@ async function refusalOf(arrival: Arrival): Promise<IlpReject | undefined> {
 /** Makes the money durable. Returns the refusal; `undefined` if the packet was taken, now or before. */
 async function takeMoney(arrival: Arrival, refusal: IlpReject | undefined): Promise<IlpReject | undefined> {
   const { server, prepare } = arrival
-  if (prepare.amount === 0n) return refusal
+  if (prepare.amount === 0n && refusal === undefined) return undefined
   // Asked even if there is a refusal: the packet may have been taken before the price, a limit or the time changed. If
   // it was not, this answer is final however often the same packet returns, because its sender replaces it with another
   // packet. Only T05 (see below) is not final.

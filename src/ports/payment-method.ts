@@ -165,8 +165,8 @@ export type TransferTerms = Pick<RailTransfer, 'id' | 'incomingPayment' | 'accou
  * may claim no more, and must not report the transfer with this id as refused. `rate_limited`: too many transfers for its
  * incoming payment were refused recently, or too many wait to be taken; nothing is recorded, so it may still be taken, and
  * must not be reported as final. Every other outcome is final for this transfer and, if anything could change it, recorded
- * until its `notAfter` has passed on any clock that is less than a day wrong. `not_now`: another transfer may be taken once
- * the wallet has fixed something.
+ * for a day at least, and until its `notAfter` has passed on any clock that is less than a day wrong. `not_now`: another
+ * transfer may be taken once the wallet has fixed something.
  */
 export type TransferOutcome =
   | 'received'

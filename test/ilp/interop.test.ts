@@ -187,7 +187,7 @@ describe('the published sender pays the receiver', () => {
 })
 
 /** Both ends are of this library. */
-function ownEnds(mishaps: readonly (Mishap | undefined)[], maxPacketAmount = 400n) {
+function ownEnds(mishaps: readonly (Mishap | undefined)[], maxPacketAmount = 400n, peerAddress = 'test.wallet') {
   const receiver = receiverWorld({}, { maxPacketAmount })
   const details: IlpPaymentMethod = {
     type: 'ilp',
@@ -204,9 +204,9 @@ function ownEnds(mishaps: readonly (Mishap | undefined)[], maxPacketAmount = 400
     return response?.body instanceof Uint8Array ? response.body : new Uint8Array()
   }
   const path = testPath({ answer }, receiver.clock, [], (_, index) => mishaps[index])
-  const peer = { address: 'test.wallet', isIdempotent: true }
+  const peer = { address: peerAddress, isDefault: true, isIdempotent: true }
   const world = senderWorld({ details, send: path.send, clock: receiver.clock, peer })
-  const delivery = { ...deliveryTo(details, 1_000n, 1_000n), account: 'test.wallet/EUR/2' }
+  const delivery = { ...deliveryTo(details, 1_000n, 1_000n), account: `${peerAddress}/EUR/2` }
   /** Each transfer counts once, however often it was told. */
   const arrived = () =>
     new Map(
@@ -246,4 +246,13 @@ describe('the sender pays the receiver of this library', () => {
     })
     expect(arrived()).toBe(1_000n)
   })
+
+  it.each<Mishap>(['emptied', 'under another condition'])(
+    'T-51 and nothing twice where somebody on the way shows a packet that was taken again, %s',
+    async (mishap) => {
+      const { world, delivery, arrived } = ownEnds(['reply lost', mishap], 1_000n, PEER_ADDRESS)
+      expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered', progress: { sent: 1_000n } })
+      expect(arrived()).toBe(1_000n)
+    },
+  )
 })

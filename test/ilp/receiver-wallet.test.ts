@@ -3,7 +3,7 @@ import type { OpenPaymentsOptions } from 'open-payments-server'
 import { ilp, type SendToPeer } from 'open-payments-server/ilp'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import { decodeIlpPacket, encodeIlpPacket, type IlpReply } from '../../adapters/ilp/packet.ts'
+import { decodeIlpPacket, encodeIlpPacket, type IlpPrepare, type IlpReply } from '../../adapters/ilp/packet.ts'
 import { deriveStreamKeys } from '../../adapters/ilp/stream-keys.ts'
 import { decodeStreamPacket } from '../../adapters/ilp/stream-packet.ts'
 import { fromBase64url } from '../../src/protocol/bytes.ts'
@@ -268,10 +268,34 @@ describe('an incoming payment at a wallet with the rail', () => {
       [after, packet],
       [before, encodeIlpPacket({ ...prepare, amount: 61n })],
       [before, encodeIlpPacket({ ...prepare, amount: 59n })],
+      [before, encodeIlpPacket({ ...prepare, amount: 0n })],
     ] as const)
       expect(replyIn(await wallet.bring(bytes))).toMatchObject({ code: 'T00', data: new Uint8Array() })
+    const test = encodeIlpPacket({ ...prepare, executionCondition: new Uint8Array(32) })
+    expect(replyIn(await before.bring(test))).toMatchObject({ code: 'F05', data: new Uint8Array() })
     expect(replyIn(await before.bring(packet))).toMatchObject({ type: 'fulfill' })
     expect(await before.wallet.ledger.balance('bob')).toMatchObject({ total: 60n })
+  })
+
+  it.each<[string, (prepare: IlpPrepare) => Partial<IlpPrepare>]>([
+    ['without its amount', () => ({ amount: 0n })],
+    ['with less of it', ({ amount }) => ({ amount: amount - 1n })],
+    ['expired for nearly a day', ({ expiresAt }) => ({ expiresAt: expiresAt - 24 * 3_600_000 - 10_000 })],
+    ['expired for years', () => ({ expiresAt: 0 })],
+  ])('T-49 is not paid by a packet that was refused in its own words when somebody brought it %s', async (_, alter) => {
+    const { wallet, bring } = await payableWallet()
+    const details = detailsOf((await incomingPayment(wallet)).payment)
+    const packet = await packetFor(details, 60n, wallet.clock.now())
+    const prepare = decodeIlpPacket(packet)
+    if (prepare?.type !== 'prepare') throw new Error('it is a prepare')
+    const refusal = replyIn(await bring(encodeIlpPacket({ ...prepare, ...alter(prepare) })))
+    expect(refusal?.type).toBe('reject')
+    expect(refusal?.data).not.toHaveLength(0)
+    wallet.clock.advance(20_000)
+    await wallet.openPayments.sweep()
+    expect(replyIn(await bring(packet))).toMatchObject({ code: 'R00' })
+    await wallet.openPayments.drain()
+    expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 0n })
   })
 
   it('answers at its path beside all other routes', async () => {

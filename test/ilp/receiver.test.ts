@@ -102,9 +102,10 @@ describe('a packet for an incoming payment', () => {
   it('moves nothing where it has no amount, and is fulfilled', async () => {
     const world = receiverWorld()
     expect(await world.pay({ amount: 0n, least: 0n })).toMatchObject({ reply: { type: 'fulfill' } })
-    expect(await world.pay({ amount: 0n, least: 1n })).toMatchObject(refusedWith('F99'))
-    expect(await world.pay({ amount: 0n, least: 0n, expiresIn: 0 })).toMatchObject(refusedWith('R00'))
     expect(world.transfers).toEqual([])
+    expect(await world.pay({ amount: 0n, least: 1n })).toMatchObject(refusedWith('F99'))
+    expect(await world.pay({ amount: 0n, least: 0n, sequence: 2n, expiresIn: 0 })).toMatchObject(refusedWith('R00'))
+    expect(world.transfers).toMatchObject([{ isRefused: true }, { isRefused: true }])
   })
 
   it('asks for no price where it has no amount, in whatever asset it comes', async () => {
@@ -155,7 +156,8 @@ describe('a packet that nobody can fulfill', () => {
     const world = receiverWorld()
     const { executionCondition } = await world.prepare({ sequence: 2n })
     const answer = await world.pay({ alter: (packet) => ({ ...packet, executionCondition }) })
-    expect(answer).toMatchObject(refusedWith('F99'))
+    expect(answer).toMatchObject(refusedWith('F05'))
+    expect(answer.said).toBeUndefined()
     expect(world.transfers).toEqual([])
   })
 })

@@ -35,6 +35,8 @@ export type Mishap =
   | 'payment forgotten'
   | 'refused on the way'
   | 'tampered with'
+  | 'emptied'
+  | 'under another condition'
 
 /** A way to a receiver. */
 export interface TestPath {
@@ -146,6 +148,10 @@ export function testPath(
         return inHttp(
           await carry({ ...prepare, data: prepare.data.map((octet, at) => (at === 20 ? octet ^ 1 : octet)) }),
         )
+      case 'emptied':
+        return inHttp(await carry({ ...prepare, amount: 0n }))
+      case 'under another condition':
+        return inHttp(await carry({ ...prepare, executionCondition: new Uint8Array(32) }))
     }
   }
   return {

@@ -34,10 +34,10 @@ import { railAccountChange } from './rail-account.ts'
  *
  * A refusal is recorded if anything could change it later: the peer has been told no, and relies on that. So a transfer
  * that was refused for any reason is `refused` from then on, and never counted. Once its `notAfter` has passed on every
- * process's clock nothing can change that, and the refusal is forgotten. The number of recorded refusals per payment is
- * limited; one above the limit is answered `rate_limited`, which is not a refusal: nothing is recorded, and the
- * transfer is taken or refused when it is reported again. A good transfer gets the same answer if too many tasks are
- * already waiting for the records that it writes.
+ * process's clock nothing can change that, and the refusal is forgotten, but not within a day. The number of recorded
+ * refusals per payment is limited; one above the limit is answered `rate_limited`, which is not a refusal: nothing is
+ * recorded, and the transfer is taken or refused when it is reported again. A good transfer gets the same answer if too
+ * many tasks are already waiting for the records that it writes.
  * @spec INC-5 @spec INC-7 @spec INC-8 @spec INC-13
  */
 export async function receiveByRail(
@@ -234,10 +234,11 @@ function recordRefusal(
   refused: Receipt,
   answer: TransferOutcome,
 ): Attempt<Taken> {
-  const forgetAt = notAfter + CLOCK_ERROR_MILLISECONDS
-  if (forgetAt <= refused.createdAt) return { answer }
   // Late ones are counted separately: otherwise a stranger's refusals could keep a sender from learning the fate of its own.
   const refusals = `${refused.createdAt > notAfter ? 'expired' : 'refused'} ${incomingPayment}`
   if (context.chargeRefusal(refusals) > 0) return { answer: 'rate_limited' }
+  // Not sooner than a day from now, however long ago `notAfter` was: the rail has it from whoever brought this, and the
+  // same transfer may come again with a later one.
+  const forgetAt = Math.max(notAfter, refused.createdAt) + CLOCK_ERROR_MILLISECONDS
   return { changes: [{ action: 'insert', kind: 'receipt', value: refused, dueAt: forgetAt }], answer }
 }
