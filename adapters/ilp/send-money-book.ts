@@ -10,6 +10,8 @@ export interface Undecided extends OpenPacket {
   state: 'planned' | 'flying' | 'unknown'
   /** Whether it may have left already before its next sending. */
   mayHaveLeft: boolean
+  /** The rate that was known when it was planned, or last before this call. */
+  readonly plannedAt: RailRate
   isTaken: boolean
   /** How often in a row it got no answer (or, once taken, no statement of what arrived), and when to ask again. */
   asks: number
@@ -23,8 +25,12 @@ export interface PacketBook {
   rate(): RailRate
   noteRate(rate: RailRate): void
   undecided(state?: Undecided['state']): readonly Undecided[]
-  /** The sums over all packets; undecided ones are expected to arrive at `rate`. */
-  assigned(rate: RailRate): Assigned
+  /**
+   * The sums over all packets; undecided ones are expected to arrive at `rate`. By default that is the better of the rate
+   * now and the one known when they were planned, since they may have left at that: otherwise, once the rate has fallen,
+   * more would be sent for what has arrived already.
+   */
+  assigned(rate?: RailRate): Assigned
   plan(packet: Pick<MoneyPacket, 'amount' | 'least' | 'expiresAt'>): Undecided
   /** Removes a packet: its money has not left, or has come back. */
   drop(packet: Undecided): void
@@ -47,7 +53,7 @@ export function openBook({ packets, ...start }: SendState, quotedRate: RailRate)
   const rateBefore = rate
   const undecided = new Map<bigint, Undecided>()
   const enter = (packet: OpenPacket, state: Undecided['state']): Undecided => {
-    const entry = { ...packet, state, mayHaveLeft: state !== 'planned', asks: 0, askAt: 0 }
+    const entry = { ...packet, state, mayHaveLeft: state !== 'planned', plannedAt: rate, asks: 0, askAt: 0 }
     undecided.set(packet.sequence, entry)
     return entry
   }
@@ -55,9 +61,14 @@ export function openBook({ packets, ...start }: SendState, quotedRate: RailRate)
   const drop = ({ sequence }: Undecided): void => {
     undecided.delete(sequence)
   }
+  const best = (): RailRate => (isHigher(rateBefore, rate) ? rateBefore : rate)
   return {
     drop,
-    state: () => ({ sent, received, said, nextSequence, packets: [...undecided.values()], rate }),
+    // The next call needs the better rate as well, as long as packets may have left at it.
+    state: () => ({
+      ...{ sent, received, said, nextSequence, packets: [...undecided.values()] },
+      rate: undecided.size > 0 ? best() : rate,
+    }),
     rate: () => rate,
     noteRate(found) {
       rate = found
@@ -65,10 +76,11 @@ export function openBook({ packets, ...start }: SendState, quotedRate: RailRate)
     undecided: (wanted) => [...undecided.values()].filter(({ state }) => wanted === undefined || state === wanted),
     assigned(expectedRate) {
       const sums = { sent, received, expected: received }
-      for (const { amount, least } of undecided.values()) {
+      for (const { amount, least, plannedAt } of undecided.values()) {
+        const expectedAt = expectedRate ?? (isHigher(plannedAt, rate) ? plannedAt : rate)
         sums.sent += amount
         sums.received += least
-        sums.expected += (amount * expectedRate.received) / expectedRate.sent
+        sums.expected += (amount * expectedAt.received) / expectedAt.sent
       }
       return sums
     },
@@ -80,8 +92,8 @@ export function openBook({ packets, ...start }: SendState, quotedRate: RailRate)
       received = smaller(received + counted, MAX_AMOUNT_VALUE)
     },
     mostArrived({ amount }) {
-      const best = isHigher(rate, rateBefore) ? rate : rateBefore
-      const brought = ceilDivide((sent - start.sent + amount) * best.received, best.sent)
+      const at = best()
+      const brought = ceilDivide((sent - start.sent + amount) * at.received, at.sent)
       return brought - (received - start.received)
     },
   }

@@ -1,5 +1,5 @@
 import type { RailRate } from '../../src/protocol/price.ts'
-import { nextPacket, type SendOrder } from './send-money-amounts.ts'
+import { type Assigned, nextPacket, type SendOrder } from './send-money-amounts.ts'
 import type { Undecided } from './send-money-book.ts'
 import type { Flights, Sending } from './send-money-flights.ts'
 import type { SendStop } from './send-money-pace.ts'
@@ -42,9 +42,9 @@ export function createPlanner(
 ): Planner {
   const leastRate: RailRate = { sent: order.sendAmount, received: order.receiveAmount }
   let isRateFound = false
-  const nextAt = (rate: RailRate) =>
-    nextPacket(order, book.assigned(rate), { ...rate, cap: pace.cap(), dust: pace.dust() })
-  const isDone = (): boolean => nextAt(leastRate) === undefined
+  const nextAt = (rate: RailRate, assigned: Assigned) =>
+    nextPacket(order, assigned, { ...rate, cap: pace.cap(), dust: pace.dust() })
+  const isDone = (): boolean => nextAt(leastRate, book.assigned(leastRate)) === undefined
 
   const askRate = async (): Promise<SendStop | undefined> => {
     const found = await findRate(book.rate())
@@ -58,7 +58,7 @@ export function createPlanner(
     const expiresAt = clock.now() + LIFETIME_MILLISECONDS
     const planned: Undecided[] = []
     while (flights.count() + planned.length < MOST_AHEAD && book.undecided().length < MOST_UNDECIDED) {
-      const next = nextAt(book.rate())
+      const next = nextAt(book.rate(), book.assigned())
       if (next === undefined) break
       planned.push(book.plan({ ...next, expiresAt }))
     }

@@ -269,19 +269,24 @@ describe('a payment that is to deliver an amount, over an exchange', () => {
   })
 
   it('T-47 sends no more than it takes where the rate falls while nobody is there, to a receiver that would take more', async () => {
-    const hop = { numerator: 10_871n, denominator: 1_000_000n }
-    const silent: Mishap = 'reply silent'
-    let settled = 0n
-    const { world, delivery, receiver } = await scene({
-      ...{ hops: [hop], receiver: {}, mishaps: [undefined, silent, silent] },
-      peer: { maxPacketAmount: 200_000n, limits: { sending: 400_000n }, settled: () => settled },
-    })
-    expect(await world.deliver(delivery)).toMatchObject({ outcome: 'later' })
-    hop.numerator = 10_800n
-    settled = -1_000_000n
-    expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered' })
-    expect(receiver.total()).toBeGreaterThanOrEqual(WANTED)
-    expect(receiver.total()).toBeLessThanOrEqual(WANTED + 1n)
+    let died = true
+    for (let diesAt = 1; died; diesAt++) {
+      const hop = { numerator: 10_871n, denominator: 1_000_000n }
+      const mishaps: Mishap[] = []
+      let settled = 0n
+      const { world, delivery, receiver, path } = await scene({
+        ...{ hops: [hop], receiver: {}, mishaps, testMishap: () => undefined },
+        peer: { maxPacketAmount: 200_000n, limits: { sending: 400_000n }, settled: () => settled },
+      })
+      died = (await world.deliver(delivery, diesAt)) === undefined
+      hop.numerator = 10_800n
+      settled = -1_000_000n
+      // What became of the two that have left is not known before more is planned.
+      for (let ahead = 0; ahead < 40; ahead++) mishaps[path.sent.length + ahead] = 'reply lost'
+      expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered' })
+      expect(receiver.total()).toBeGreaterThanOrEqual(WANTED)
+      expect(receiver.total(), `dies at ${diesAt}`).toBeLessThanOrEqual(WANTED + 1n)
+    }
   })
 
   it('counts all that arrives also where it has asked with a small part of it, and rounding hides more of that', async () => {
