@@ -55,11 +55,9 @@ export function readOer(bytes: Uint8Array): OerReader {
   const length = (): number => {
     const first = uint8()
     if (first < 0x80) return first
-    // Nothing that is read here needs a length of more than four octets.
-    const size = first & 0x7f
-    const value = size > 4 ? 0 : canonical(size).reduce((sum, octet) => sum * 256 + octet, 0)
+    const value = canonical(first & 0x7f).reduce((sum, octet) => sum * 256 + octet, 0)
     if (value < 0x80) broken = true
-    return broken ? 0 : value
+    return value
   }
   const numberOf = (digits: Uint8Array): bigint => {
     const low = digits.length > 4 ? digits.length - 4 : 0

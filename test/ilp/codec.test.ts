@@ -90,6 +90,7 @@ describe('octet encoding rules', () => {
     ['longer than it must be', octets(0x81, 1, 7)],
     ['with a zero before it', octets(0x82, 0, 0x80, ...new Uint8Array(128))],
     ['without end', octets(0x80, 7, 7)],
+    ['in no octets', octets(0x80, ...new Uint8Array(200))],
     ['of five octets', octets(0x85, 1, 0, 0, 0, 0)],
     ['of 127 octets', new Uint8Array(200).fill(0xff)],
     ['of which an octet is missing', octets(0x82, 1)],
@@ -117,6 +118,7 @@ describe('a packet of the Interledger', () => {
     ['a field that is cut short', packetOf(12, ...CONTENT, varText('test.a'), octets(3, 1, 2))],
     ['no data', packetOf(12, ...CONTENT, varText('test.a'))],
     ['an address that is none', packetOf(12, ...CONTENT, varText('test'), octets(0))],
+    ['an address behind a byte order mark', packetOf(12, ...CONTENT, varText('\u{feff}test.a'), octets(0))],
     [
       'more data than a packet may have',
       packetOf(12, ...CONTENT, varText('test.a'), varOctets(new Uint8Array(32_768))),
