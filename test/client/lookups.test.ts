@@ -4,7 +4,7 @@ import { jsonReply } from '../key-resolver/fake-network.ts'
 import { gate } from '../support/gate.ts'
 import { lines } from './internet.ts'
 import { readerOn } from './scene.ts'
-import { COLLECTION, paymentDocument, RECEIVER, type StandIn, standIn } from './stand-in.ts'
+import { COLLECTION, paymentDocument, RECEIVER, type StandIn, standIn, tokenDocument } from './stand-in.ts'
 
 const MALLORY = { client: 'https://mallory.example/client', source: '198.51.100.7' }
 const HONEST = { client: 'https://shop.example/client', source: '198.51.100.8' }
@@ -135,6 +135,19 @@ describe('who names receivers at a server that is known', () => {
     const found = [MALLORY, HONEST, HONEST, HONEST].map((asker) => receivers.find(RECEIVER, asker))
     expect(await Promise.all(found)).toMatchObject([LIMITED, OK, OK, OK])
     expect(lines(world)).toEqual([`signed GET ${RECEIVER}`, `signed GET ${RECEIVER}`])
+  })
+
+  it('T-5 has it read whatever strangers ask of it, also where it names another authorization server now', async () => {
+    const there = victim()
+    const { receivers, answers, world } = there
+    await receivers.find(RECEIVER)
+    await nameUnknown(there, 105)
+    world.hosts.set('auth2.example', () => jsonReply(tokenDocument('moved')))
+    world.addresses.set('auth2.example', [['93.184.217.2']])
+    answers.view = () => jsonReply({ authServer: 'https://auth2.example' })
+    answers.payment = ({ headers, url }) =>
+      headers['authorization'] === 'GNAP moved' ? jsonReply(paymentDocument(url.href)) : jsonReply({}, { status: 401 })
+    expect(await receivers.find(RECEIVER)).toMatchObject(OK)
   })
 
   it('T-5 has 20 that are refused asked for by another token', async () => {

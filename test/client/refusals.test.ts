@@ -214,6 +214,20 @@ describe('a server that knows no client by its key', () => {
     }
   })
 
+  it('is asked so at once also where another one that knows none has been asked meanwhile', async () => {
+    const { world, answers, receivers } = standIn({ clientWalletAddress: OURS })
+    answers.grant = (connection) => (clientOf(connection) === OURS ? jsonReply(tokenDocument()) : refusal(400))
+    world.hosts.set('auth2.example', answers.grant)
+    answers.view = ({ url }) =>
+      jsonReply({ authServer: url.pathname.includes('/other') ? 'https://auth2.example' : AUTH_SERVER })
+    const countOf = async (path: string): Promise<number> => {
+      world.connections.length = 0
+      expect(await receivers.find(`https://pay.example${path}/incoming-payments/1`)).toMatchObject({ ok: true })
+      return world.connections.length
+    }
+    expect([await countOf('/one'), await countOf('/other-one'), await countOf('/two')]).toEqual([4, 4, 3])
+  })
+
   it('cannot be read where this server has no wallet address', async () => {
     const { world, answers, receivers } = standIn()
     answers.grant = (connection) => (clientOf(connection) === OURS ? jsonReply(tokenDocument()) : refusal(400))
