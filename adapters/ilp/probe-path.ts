@@ -78,8 +78,8 @@ export async function probePath(
       amount = smaller(amount * STEP, cap)
       continue
     }
-    isAnswered = outcome.outcome === 'rejected' || outcome.outcome === 'fulfilled'
     const reply = outcome.outcome === 'rejected' ? outcome.reply : undefined
+    isAnswered = reply !== undefined
     if (reply?.code === 'F08' || reply?.code === 'T04') {
       detail = reply.code
       cap = reply.code === 'F08' ? smallerAmount(amount, reply) : amount / (SHORTAGE_PARTS[shortages++] ?? STEP)

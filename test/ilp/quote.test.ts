@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeIlpPacket } from '../../adapters/ilp/packet.ts'
+import { decodeIlpPacket, encodeAmountTooLarge } from '../../adapters/ilp/packet.ts'
 import { arrivingFor, minimumSend, type RailRate } from '../../src/protocol/price.ts'
 import { turns } from '../support/turns.ts'
 import type { Hop, Mishap } from './sender-path.ts'
@@ -76,11 +76,34 @@ describe('a quote', () => {
     expect(quote.ok && quote.rate).toEqual({ sent: 15_000n * BASIS, received: 30_000n * 9_900n })
   })
 
+  it.each([
+    ['any amount', { receivedAmount: 0n, maximumAmount: 5n }],
+    ['just as much', { receivedAmount: 7n, maximumAmount: 7n }],
+    ['more', { receivedAmount: 7n, maximumAmount: 9n }],
+  ])('asks for half where a hop says that it takes %s, and does not', async (_, said) => {
+    const { receiver, path, clock } = await senderScene()
+    const tried: bigint[] = []
+    const send: typeof path.send = async (request) => {
+      tried.push(packetAmount(request.bytes))
+      return tried.length === 1 ? inHttp(reject('F08', encodeAmountTooLarge(said))) : path.send(request)
+    }
+    expect(await senderWorld({ details: receiver.details, send, clock }).quote(EUR, EUR)).toMatchObject({ ok: true })
+    expect(tried).toEqual([10n ** 12n, 10n ** 12n / 2n])
+  })
+
   it('tells a rate exactly also where little of the first packet arrives', async () => {
     const hops = [{ numerator: 123n, denominator: 10n ** 12n }]
     const { amounts, quote } = await quoted({ hops })
     expect(amounts()).toEqual([10n ** 12n, 10n ** 18n])
     expect(quote.ok && quote.rate).toEqual({ sent: 10n ** 18n * BASIS, received: 123_000_000n * 9_900n })
+  })
+
+  it('is content with the first packet where just a thousand units arrive of it', async () => {
+    for (const [numerator, count] of [
+      [1000n, 1],
+      [999n, 2],
+    ] as const)
+      expect((await quoted({ hops: [{ numerator, denominator: 10n ** 12n }] })).count).toBe(count)
   })
 
   it.each([1n, 7n, 9n, 123_457n])(
@@ -141,6 +164,11 @@ describe('a quote', () => {
     ['everything is silent', 'unreachable: HTTP 503', { mishaps: Array.from({ length: 30 }, (): Mishap => 'failing') }],
     ['all is too much', 'busy: F08', { hops: [{ most: 0n }] }],
     ['nothing arrives', 'refused: nothing arrives', { hops: [{ numerator: 0n }] }],
+    [
+      'nothing arrives of what there is liquidity for',
+      'busy: T04',
+      { hops: [{ denominator: 10n ** 12n }], mishaps: ['no liquidity', 'no liquidity'] },
+    ],
   ])('is refused within its time where %s', async (_, detail, terms: SceneTerms) => {
     const { quote, milliseconds } = await quoted(terms)
     expect(quote).toMatchObject({ ok: false, reason: 'unreachable', detail })
@@ -170,6 +198,12 @@ describe('a quote', () => {
     await turns(20)
     expect(refusedAt).toBe(started + 2_500)
     expect(await quoting).toMatchObject({ ok: false, reason: 'unreachable' })
+  })
+
+  it('asks after longer and longer pauses where nobody answers', async () => {
+    const { count } = await quoted({ mishaps: Array.from({ length: 30 }, (): Mishap => 'no connection') })
+    // After 0, 50, 150, 350, 750 and 1,550 milliseconds.
+    expect(count).toBe(6)
   })
 
   it('is refused with the third test whose refusal is final', async () => {
