@@ -27,7 +27,7 @@ export type PeerAnswer =
 /** Sends a packet to a peer, and waits at most `milliseconds` for the answer. Never rejects. */
 export type AskPeer = (bytes: Uint8Array, milliseconds: number) => Promise<PeerAnswer>
 
-/** The longest reply; no packet is longer. */
+/** What is read of an answer; no packet is longer. */
 const MOST_REPLY_OCTETS = 65_536
 
 /** Sends over the host's `fetch`, which keeps connections open, to exactly the URL that was configured, and only once. */
@@ -68,7 +68,7 @@ async function readCapped({ body }: Response): Promise<Uint8Array> {
   let read: Uint8Array = new Uint8Array()
   for await (const part of body ?? []) {
     read = joinBytes([read, part])
-    if (read.length > MOST_REPLY_OCTETS) throw new RangeError('the reply is longer than any packet')
+    if (read.length > MOST_REPLY_OCTETS) break
   }
   return read
 }
@@ -96,12 +96,13 @@ const NOT_TAKEN: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 429])
 
 function readAnswer({ status, bytes }: { readonly status: number; readonly bytes: Uint8Array }): PeerAnswer {
   const detail = `HTTP ${status}`
+  const packet = decodeIlpPacket(bytes)
+  // A refusal counts only with the right status. A fulfillment proves itself: whoever has it has taken the packet.
+  if (packet?.type === 'fulfill' || (packet?.type === 'reject' && status === 200))
+    return { outcome: 'replied', reply: packet }
   if (status === 401 || status === 403) return { outcome: 'not_taken', reason: 'unauthorized', detail }
   if (NOT_TAKEN.has(status)) return { outcome: 'not_taken', reason: 'unreachable', detail }
-  const packet = status === 200 ? decodeIlpPacket(bytes) : undefined
-  return packet === undefined || packet.type === 'prepare'
-    ? { outcome: 'unknown', detail: status === 200 ? 'the answer is not an ILP reply' : detail }
-    : { outcome: 'replied', reply: packet }
+  return { outcome: 'unknown', detail: status === 200 ? 'the answer is not an ILP reply' : detail }
 }
 
 /**

@@ -117,6 +117,23 @@ describe('a packet over HTTP', () => {
     expect(await ask()).toMatchObject({ outcome: 'unknown' })
   })
 
+  it('was not taken where the peer says so on a long page', async () => {
+    const { ask } = await peer(answer(404, 'Not found. '.repeat(20_000)))
+    expect(await ask()).toMatchObject({ outcome: 'not_taken', detail: 'HTTP 404' })
+  })
+
+  it.each([202, 302, 400, 404, 429, 500, 503])(
+    'is answered by a fulfillment also where the peer says %d',
+    async (status) => {
+      const reply = { type: 'fulfill', fulfillment: new Uint8Array(32).fill(7), data: Uint8Array.of(1, 2) } as const
+      const { ask } = await peer(answer(status, encodeIlpPacket(reply)))
+      expect(await ask()).toEqual({ outcome: 'replied', reply })
+      // A refusal proves nothing by itself.
+      const { ask: askOther } = await peer(answer(status, encodeIlpPacket(REPLY)))
+      expect(await askOther()).toMatchObject({ detail: `HTTP ${status}` })
+    },
+  )
+
   it('is not answered with more than is read', async () => {
     let written = 0
     const { ask } = await peer((_, response) => {
@@ -128,7 +145,7 @@ describe('a packet over HTTP', () => {
       }
       write()
     })
-    expect(await ask()).toEqual({ outcome: 'unknown', detail: 'the connection broke' })
+    expect(await ask()).toEqual({ outcome: 'unknown', detail: 'the answer is not an ILP reply' })
     expect(written).toBeLessThan(20_000_000)
   })
 
