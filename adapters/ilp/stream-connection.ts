@@ -73,7 +73,8 @@ export async function openConnection(
   salt: Uint8Array,
 ): Promise<StreamConnection | undefined> {
   const secret = fromBase64url(sharedSecret)
-  if (secret?.length !== 32 || !isIlpAddress(ilpAddress)) return undefined
+  // By addresses that begin with `peer.`, peers configure each other: no stranger may say what is sent there.
+  if (secret?.length !== 32 || !isIlpAddress(ilpAddress) || ilpAddress.startsWith('peer.')) return undefined
   const [keys, ask] = [await deriveStreamKeys(cryptography, secret), askOverHttp(send, peer, clock)]
   return { destination: ilpAddress, peerAddress: peer.address, keys, ask, requests, clock, cryptography, salt }
 }

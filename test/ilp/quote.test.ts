@@ -261,7 +261,7 @@ describe('a quote', () => {
       count: 0,
     })
     const scene = await senderScene()
-    for (const change of [{ ilpAddress: 'nowhere' }, { sharedSecret: 'short' }]) {
+    for (const change of [{ ilpAddress: 'nowhere' }, { ilpAddress: 'peer.config' }, { sharedSecret: 'short' }]) {
       const quote = await scene.world.quote(EUR, USD, { ...scene.receiver.details, ...change })
       expect(quote).toEqual({ ok: false, reason: 'unreachable', detail: 'its details are not valid' })
     }
