@@ -81,6 +81,17 @@ describe('decideTogether', () => {
     expect(commits).toEqual([[claim('a'), checkToken(1), claim('b')]])
   })
 
+  it('TOK-9 a check of a token that is in the commit already takes no room there', async () => {
+    const { commits, ...parts } = bench()
+    const many = Array.from({ length: 98 }, (_, index) => claim(`many-${index}`))
+    const planned = [
+      [...many, checkToken(1)],
+      [claim('a'), checkToken(1)],
+    ]
+    await decideBehind(parts, planned)
+    expect(commits).toEqual([[...many, checkToken(1), claim('a')]])
+  })
+
   it('TOK-9 who knows a token in another version than those before is decided alone', async () => {
     const { commits, ...parts } = bench()
     const planned = [
@@ -98,6 +109,24 @@ describe('decideTogether', () => {
     expect(await decideBehind(parts, planned)).toEqual([...together, 'alone'])
     expect(commits).toEqual([planned.slice(0, 16).flat()])
     expect(await decideBehind(parts, [[claim('later')]])).toEqual(['alone'])
+  })
+
+  it('a task that nobody can take along is decided before those that are too many for the turn ahead of it', async () => {
+    const { commits, inTurn, decideTogether } = bench()
+    const { open, opened } = gate()
+    const held = inTurn(KEY, () => opened)
+    const before: number[] = []
+    const decided = Array.from({ length: 18 }, (_, order) =>
+      decideTogether(
+        KEY,
+        async () => (order === 1 ? undefined : { changes: [claim(`${order}`)], answer: undefined }),
+        async () => void before.push(commits.length),
+      ),
+    )
+    open()
+    await Promise.all([held, ...decided])
+    expect(before).toEqual([1])
+    expect(commits.map(({ length }) => length)).toEqual([15, 2])
   })
 
   it('commits nothing where none has a plan, and each is decided alone', async () => {
