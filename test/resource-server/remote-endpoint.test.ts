@@ -57,10 +57,11 @@ describe('the endpoint of a payment method', () => {
     expect(await openPayments.owns(method, target)).toBe(false)
   })
 
-  it('says nothing of what failed in it', async () => {
+  it('says nothing of what failed in it, and nothing that may be kept', async () => {
     const wallet = await walletWith(async () => Promise.reject(new Error('a secret of the rail')))
     const answer = await wallet.openPayments.handle(request('POST', '/rails/ilp'))
     expect([answer.status, answer.body]).toEqual([500, undefined])
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store' })
     expect(wallet.events).toMatchObject([{ type: 'fault', message: 'a payment method failed' }])
   })
 
