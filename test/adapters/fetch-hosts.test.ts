@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { serveHandler as serveBun } from '../../adapters/bun.ts'
 import { serveHandler as serveDeno } from '../../adapters/deno.ts'
+import { invalidRequest } from '../../src/errors/conditions.ts'
 import { fromFetchRequest, toFetchResponse } from '../../src/http/fetch-exchange.ts'
 import { type FetchOptions, isConfigurationError } from '../../src/index.ts'
 import { createEcho, EVERY_BYTE } from './echo.ts'
@@ -112,6 +113,17 @@ describe('a Fetch request', () => {
     const failure = await reading.catch((error: unknown) => error)
     expect(isConfigurationError(failure)).toBe(true)
   })
+
+  it('is refused where its host finds out only at its body that it has no URL', () => {
+    const late = new Request('https://wallet.example/op', { method: 'POST' })
+    Object.defineProperty(late, 'body', {
+      get() {
+        throw new TypeError('Invalid URL')
+      },
+    })
+    const request = fromFetchRequest(late)
+    expect(() => request.bytes(5)).toThrow(invalidRequest('this request has no valid URL'))
+  })
 })
 
 describe('a Fetch response', () => {
@@ -128,6 +140,13 @@ describe('a Fetch response', () => {
     const response = toFetchResponse({ status: 200, headers, body }, 'GET')
     expect(response.headers.get('content-type')).toBe('application/octet-stream')
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(body)
+  })
+
+  it.each(['HEAD', 'head'])('to %s has the length of the body in bytes, and not the body', (method) => {
+    for (const body of ['€', new TextEncoder().encode('€')]) {
+      const response = toFetchResponse({ status: 200, headers: {}, body }, method)
+      expect([response.body, response.headers.get('content-length')]).toEqual([null, '3'])
+    }
   })
 
   it.each([204, 205, 304])('may have no body, and with status %i has none', (status) => {

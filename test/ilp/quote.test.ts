@@ -167,7 +167,7 @@ describe('a quote', () => {
     [
       'nothing arrives of what there is liquidity for',
       'busy: T04',
-      { hops: [{ denominator: 10n ** 12n }], mishaps: ['no liquidity', 'no liquidity'] },
+      { hops: [{ denominator: 10n ** 12n }], mishaps: Array.from({ length: 2 }, (): Mishap => 'no liquidity') },
     ],
   ])('is refused within its time where %s', async (_, detail, terms: SceneTerms) => {
     const { quote, milliseconds } = await quoted(terms)
