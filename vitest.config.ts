@@ -4,7 +4,8 @@ import { defineConfig } from 'vitest/config'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
-// Every fault at every call and every odd value at every place: minutes, so `npm run test:all` has them.
+// Every fault at every call, every odd value at every place, every level of isolation alone: minutes, so
+// `npm run test:all` has them.
 export const EXHAUSTIVE = [
   'test/fuzz/every-place.test.ts',
   'test/ilp/deliver-limit-rounding.test.ts',
@@ -13,6 +14,7 @@ export const EXHAUSTIVE = [
   'test/payments/rail-faults.test.ts',
   'test/payments/repeats.test.ts',
   'test/simulation/protections.test.ts',
+  'test/storage/postgres-contract-levels.test.ts',
   'test/storage/postgres-failures.test.ts',
 ]
 

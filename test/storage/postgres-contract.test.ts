@@ -1,72 +1,15 @@
-import { describe, expect, it } from 'vitest'
-import { type PgClient, type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
-import { layoutOf } from '../../adapters/storage/sql/layout.ts'
-import { inTurns } from '../../src/testing/in-turns.ts'
-import { sampleInserts } from '../../src/testing/sample-records.ts'
-import type { StorageUnderTest } from '../../src/testing/storage-case.ts'
-import { storageContract } from '../../src/testing/storage-contract.ts'
-import { nextFailure } from '../support/next-failure.ts'
-import { ODD_IDS } from './odd-ids.ts'
+import { describeContract } from './postgres-contract.ts'
 import { useDatabases } from './postgres-databases.ts'
 
-const { newSchema, openPool, openSql } = useDatabases()
+const databases = useDatabases()
+const { openPool, openSql } = databases
 
-const DATABASES: Readonly<Record<string, (schema: string) => readonly PostgresDatabase[]>> = {
-  'pg, serializable': (schema) => [openPool(schema, { default_transaction_isolation: 'serializable' })],
+// Every transaction at one level: `postgres-contract-levels.test.ts`.
+describeContract(databases, {
   postgres: (schema) => [openSql(schema)],
-  'pg, two pools, one of them repeatable read': (schema) => [
+  'pg, three pools, one of them serializable and one repeatable read': (schema) => [
     openPool(schema),
+    openPool(schema, { default_transaction_isolation: 'serializable' }),
     openPool(schema, { default_transaction_isolation: 'repeatable read' }),
   ],
-}
-
-const failure = nextFailure()
-
-/** Whether a statement is a commit. */
-const isCommit = ({ text }: { readonly text: string }): boolean => text.startsWith('WITH ')
-
-/** A database whose commits may fail. */
-function failing(database: PostgresDatabase): PostgresDatabase {
-  if ('unsafe' in database)
-    return {
-      unsafe: (text, ...rest) => ({
-        raw: () =>
-          isCommit({ text })
-            ? failure.commitLater(async () => database.unsafe(text, ...rest).raw())
-            : database.unsafe(text, ...rest).raw(),
-      }),
-    }
-  return {
-    connect: (callback) => database.connect((error, client) => callback(error, client && failingClient(client))),
-  }
-}
-
-function failingClient(client: PgClient): PgClient {
-  return {
-    query: (statement) =>
-      isCommit(statement) ? failure.commitLater(() => client.query(statement)) : client.query(statement),
-    on: (event, listener) => client.on(event, listener),
-    removeListener: (event, listener) => client.removeListener(event, listener),
-    release: (isBroken) => client.release(isBroken),
-  }
-}
-
-const TABLES = [...new Set(sampleInserts().map(({ kind }) => layoutOf(kind).table))]
-
-describe.each(Object.entries(DATABASES))('the storage contract on %s', (_name, open) => {
-  // Made once and emptied for each case: making the tables takes longer than most cases.
-  const made = newSchema().then(async (schema) => {
-    const stores = await Promise.all(open(schema).map((database) => postgresStorage(failing(database))))
-    return { pool: openPool(schema, {}, { max: 1 }), storage: inTurns(stores) }
-  })
-  const makeStorage = async (): Promise<StorageUnderTest> => {
-    const { pool, storage } = await made
-    await pool.query(TABLES.map((table) => `DELETE FROM ${table}`).join(';'))
-    return { ...storage, failNext: failure.failNext }
-  }
-
-  const cases = [...storageContract(), ODD_IDS]
-  it.each(cases.map((oneCase) => [oneCase.name, oneCase] as const))('%s', (_case, { run }) =>
-    expect(run(makeStorage)).resolves.toBeUndefined(),
-  )
 })
