@@ -126,7 +126,9 @@ export async function testWallet(overrides: Partial<OpenPaymentsOptions> = {}): 
     const isJson = response.headers['content-type'] === 'application/json'
     const body = isJson && text !== undefined ? JSON.parse(text) : undefined
     if (event?.type === 'request' && event.operation !== undefined) {
-      expect(violations(event.operation, response.status, body)).toEqual([])
+      const found = violations(event.operation, response.status, body)
+      // Not an expectation for each of so many answers: it costs more than what it looks at.
+      if (found.length > 0) expect(found).toEqual([])
     }
     if (response.status >= 400 && isJson) {
       expect(body.error).toEqual(expect.objectContaining({ code: expect.any(String), description: expect.any(String) }))
