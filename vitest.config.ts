@@ -37,7 +37,7 @@ export default defineConfig({
     // Both cores of a small machine: the default leaves one of two idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Not the zone that most machines have: where local time slips in, a test fails.
-    env: { TZ: 'America/New_York', PROPERTY_RUNS: process.env['PROPERTY_RUNS'] ?? '0.5' },
+    env: { TZ: 'America/New_York', PROPERTY_RUNS: process.env['PROPERTY_RUNS'] ?? '0.25' },
     // For what hangs: on a machine that does much else, a test has taken fifty times as long.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -35,7 +35,7 @@ import {
 import { PROPERTY_MILLISECONDS } from './property-parameters.ts'
 
 const { PROPERTY_RUNS = '1', PROPERTY_SEED = '20260301' } = process.env
-const RUNS = Math.ceil(40 * Number(PROPERTY_RUNS))
+const RUNS = Math.ceil(80 * Number(PROPERTY_RUNS))
 const FIRST = Number(PROPERTY_SEED)
 const STEPS = 60
 

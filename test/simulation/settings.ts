@@ -12,7 +12,7 @@ const settingOf = (name: string): number | undefined => {
 export const FIRST_SEED = settingOf('SIMULATION_SEED') ?? 1
 
 /** `SIMULATION_RUNS`: how many seeds are played. */
-export const RUNS = settingOf('SIMULATION_RUNS') ?? 100
+export const RUNS = settingOf('SIMULATION_RUNS') ?? 50
 
 /** Whether the first 300 seeds are among these, of which it is known what they meet: `npm run test:all` plays them. */
 export const HAS_KNOWN_RUNS = FIRST_SEED === 1 && RUNS >= 300
