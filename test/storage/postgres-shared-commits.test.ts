@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import type { Change, Storage } from '../../src/ports/storage.ts'
-import { sampleGrant, sampleSpending } from '../../src/testing/sample-records.ts'
+import { sampleGrant, sampleInserts, sampleSpending } from '../../src/testing/sample-records.ts'
 import { claim, insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
 import { turn } from '../support/turns.ts'
 import { isCommit, useDatabases, watchStatements } from './postgres-databases.ts'
@@ -16,8 +17,17 @@ interface Watched {
   readonly sent: string[]
 }
 
+/** Made once, and emptied for each test: making the tables takes longer than most tests. */
+const made = newSchema().then(async (schema) => {
+  await postgresStorage(openPool(schema, {}, { max: 1 }))
+  return schema
+})
+const TABLES = [...new Set(sampleInserts().map(({ kind }) => layoutOf(kind).table))]
+const DELETE_ALL = TABLES.map((table) => `DELETE FROM ${table}`).join(';')
+
 async function watched(open: (schema: string) => PostgresDatabase = (schema) => openPool(schema)): Promise<Watched> {
-  const schema = await newSchema()
+  const schema = await made
+  await run(schema, DELETE_ALL)
   const sent: string[] = []
   const storage = await postgresStorage(watchStatements(open(schema), (text) => isCommit(text) && sent.push(text)))
   await mustCommit(storage, insertClaim('a'), insertClaim('b'), insertSpending('s'))
@@ -190,10 +200,10 @@ describe('commits of one turn', () => {
   const refuse = (schema: string, code: string): Promise<unknown> =>
     run(
       schema,
-      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      `CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
          IF NEW.id = 'refused' THEN RAISE EXCEPTION 'op_conflicts${code === '22P02' ? '' : ' 1'}' USING ERRCODE = '${code}'; END IF;
          RETURN NEW; END $$;
-       CREATE TRIGGER refuse BEFORE INSERT ON op_replay_claim FOR EACH ROW EXECUTE FUNCTION refuse()`,
+       CREATE OR REPLACE TRIGGER refuse BEFORE INSERT ON op_replay_claim FOR EACH ROW EXECUTE FUNCTION refuse()`,
     )
 
   it.each(['22001', '22P02', '23514', '54000', 'P0001', '40001', '40P01'])(
