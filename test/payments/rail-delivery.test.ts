@@ -41,6 +41,20 @@ describe('a delivery that comes to its end', () => {
     await checkRailMoney(world)
   })
 
+  it('leaves no timer behind', async () => {
+    const world = await railWorld()
+    const { clock } = world.wallet
+    const { sleep } = clock
+    const signals: AbortSignal[] = []
+    clock.sleep = (milliseconds, signal) => {
+      if (signal !== undefined) signals.push(signal)
+      return sleep(milliseconds, signal)
+    }
+    await payRemotely(world)
+    expect(signals).not.toEqual([])
+    expect(signals.filter(({ aborted }) => !aborted)).toEqual([])
+  })
+
   it('is held against the address of the receiver, and given to the rail as it was priced', async () => {
     const world = await railWorld()
     const asked: unknown[] = []
