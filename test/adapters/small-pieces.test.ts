@@ -113,3 +113,9 @@ describe('many header lines', () => {
     expect(read).toBeLessThanOrEqual(2 * 900)
   })
 })
+
+it('a request that was made without a connection has no lines of a field that only JavaScript knows', async () => {
+  const { passedOn } = await arrive({ 'content-length': '1' })
+  expect(passedOn.headerLines('content-length')).toEqual(['1'])
+  for (const name of ['constructor', '__proto__']) expect(passedOn.headerLines(name)).toEqual([])
+})
