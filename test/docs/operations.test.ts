@@ -12,6 +12,9 @@ const { newSchema, openPool, run } = useDatabases()
 
 const blocks = codeBlocksOf('docs/operations.md').flatMap(({ language, code }) => (language === 'sql' ? [code] : []))
 
+/** Repairs what a clock that was ahead has left. */
+const afterwards = blocks.find((sql) => sql.startsWith('UPDATE') && sql.includes('op_event')) ?? ''
+
 /** A payment of 0.07 whose ledger and host are away, until they come back. */
 async function stoppedPayment(onEvent: (event: OpenPaymentsEvent, isAway: boolean) => void) {
   const handle = await openSqlite(':memory:')
@@ -89,7 +92,6 @@ it('the page for the person on call shows what is not over, and hurries it', asy
 })
 
 it('what a process took up whose clock was ahead is due again once the clocks are right', async () => {
-  const afterwards = blocks.find((sql) => sql.startsWith('UPDATE') && sql.includes('op_event')) ?? ''
   const told: string[] = []
   const { handle, wallet, comeBack } = await stoppedPayment((event, isAway) => {
     if (!('id' in event)) return
@@ -110,6 +112,41 @@ it('what a process took up whose clock was ahead is due again once the clocks ar
   await wallet.openPayments.drain()
   expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 7n })
   expect(told).toEqual(expect.arrayContaining(['incoming_payment.created', 'outgoing_payment.completed']))
+  handle.close()
+})
+
+it('a quote of a process whose clock was ahead keeps its price as long, unless a person ends it', async () => {
+  const handle = await openSqlite(':memory:')
+  let rate = '1'
+  const wallet = await testWallet({ storage: sqliteStorage(handle), pricing: { price: async () => ({ rate }) } })
+  const [day, hour] = [24 * 3_600_000, 3_600_000]
+  const { payment } = await incomingPayment(wallet)
+  wallet.clock.advance(day)
+  const token = await spendingToken(wallet)
+  const quote = async (): Promise<string> => {
+    const json = { walletAddress: ALICE, receiver: payment.id, method: 'ilp', debitAmount: usd('10') }
+    return (await wallet.send('POST', `${BASE}/quotes`, { token, json })).body.id
+  }
+  const order = (quoteId: string) =>
+    wallet.send('POST', `${BASE}/outgoing-payments`, { token, json: { walletAddress: ALICE, quoteId } })
+  const [early, late] = [await quote(), await quote()]
+  wallet.clock.advance(-day)
+
+  rate = '0.5'
+  wallet.clock.advance(hour)
+  await wallet.openPayments.sweep()
+  const ordered = await order(early)
+  expect(ordered.status).toBe(201)
+  await wallet.openPayments.drain()
+  expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 10n })
+
+  handle.exec(afterwards.replaceAll('1800000000000', String(wallet.clock.now() + 2 * hour)))
+  await wallet.openPayments.sweep()
+  expect(await order(late)).toMatchObject({ status: 400, body: { error: { code: 'invalid_quote' } } })
+  expect(await order(await quote())).toMatchObject({ status: 201 })
+  await wallet.openPayments.drain()
+  expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 15n })
+  expect(await wallet.send('GET', ordered.body.id, { token })).toMatchObject({ status: 200, body: { quoteId: early } })
   handle.close()
 })
 
