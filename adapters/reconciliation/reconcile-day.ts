@@ -57,7 +57,9 @@ export async function reconcileDay(options: ReconcileDayOptions): Promise<Reconc
   const since = closed.at + CLOCKS_MILLISECONDS
   const mayBeEarlier = (createdAt: number): boolean => createdAt < since + CLOCKS_MILLISECONDS
   let left = closed
-  const differences = await inTwoRuns(async () => {
+  /** Of what has differed, older lines are read, too: its time may be that of a clock that was ahead. */
+  const differing = new Set<string>()
+  const compareDay = async (): Promise<readonly string[]> => {
     const ids = new Set(noted) // of what may have lines that are older than those which are read
     const open: Record<string, string[]> = {}
     async function* payments(): AsyncGenerator<AuditedPayment> {
@@ -72,7 +74,7 @@ export async function reconcileDay(options: ReconcileDayOptions): Promise<Reconc
             }
             const isOver = (state === 'completed' || state === 'failed') && (states.at(-1)?.at ?? endedAt) < endedAt
             if (createdAt < endedAt && !isOver) open[payer] = [...(open[payer] ?? []), id]
-            if (mayBeEarlier(createdAt)) ids.add(holdId).add(creditId)
+            if (mayBeEarlier(createdAt) || differing.has(id)) ids.add(holdId).add(creditId)
             yield payment
           }
         } catch (cause) {
@@ -83,7 +85,7 @@ export async function reconcileDay(options: ReconcileDayOptions): Promise<Reconc
     const older = new Set(closed.receipts)
     const all = requireReceived(await readReceived())
     const received = all.filter(({ id, createdAt }) => createdAt >= closed.at || older.has(id))
-    for (const { id, createdAt } of received) if (mayBeEarlier(createdAt)) ids.add(id)
+    for (const { id, createdAt } of received) if (mayBeEarlier(createdAt) || differing.has(id)) ids.add(id)
     const bookedLater = new Set<string>()
     const readDay = async (): Promise<Books> => {
       const { lines, openHolds } = requireBooks(await readBooks(since, [...ids]))
@@ -99,6 +101,12 @@ export async function reconcileDay(options: ReconcileDayOptions): Promise<Reconc
     const waiting = received.filter((receipt) => receipt.createdAt < endedAt && isOpen(receipt))
     left = { at: endedAt, payments: open, receipts: waiting.map(({ id }) => id) }
     return found
+  }
+  const differences = await inTwoRuns(async () => {
+    const found = await compareDay()
+    const known = differing.size
+    for (const difference of found) differing.add(difference.split(':', 1)[0] ?? '')
+    return differing.size > known ? compareDay() : found
   })
   return { differences: [...unread.values(), ...differences], closed: unread.size === 0 ? left : closed }
 }

@@ -14,7 +14,10 @@ interface Times {
 }
 
 /** What the day after the closed one finds of a payment of 10.00 and a receipt of 0.05. */
-async function findingsOf({ told, booked }: Times): Promise<readonly string[]> {
+async function findingsOf(
+  { told, booked }: Times,
+  change: (lines: readonly BookedLine[]) => readonly BookedLine[] = (lines) => lines,
+): Promise<readonly string[]> {
   const wallet = await testWallet()
   await payTenDollars(wallet)
   async function* audit(): AsyncGenerator<AuditedPayment> {
@@ -34,7 +37,7 @@ async function findingsOf({ told, booked }: Times): Promise<readonly string[]> {
     openPayments: { audit },
     walletAddresses: [ALICE],
     readReceived: () => [{ ...RECEIPT, createdAt: told }],
-    readBooks: readBooksOf(lines),
+    readBooks: readBooksOf(change(lines)),
     closed: { at: CLOSED_AT, payments: {}, receipts: [] },
     endedAt: ENDED_AT,
     clock: { now: () => ENDED_AT + 3600 * SECOND },
@@ -52,7 +55,24 @@ it.each<[string, Times]>([
   expect(await findingsOf({ told: CLOSED_AT + told * SECOND, booked: CLOSED_AT + booked * SECOND })).toEqual([])
 })
 
-it('more than that does', async () => {
+it('nor does a clock of the processes that was hours ahead', async () => {
+  const found = await findingsOf({ told: CLOSED_AT + 10_800 * SECOND, booked: CLOSED_AT - 3600 * SECOND })
+  expect(found).toEqual([])
+})
+
+it('what is missing, or booked otherwise, of a payment by such a clock is found', async () => {
+  const times = { told: CLOSED_AT + 10_800 * SECOND, booked: CLOSED_AT - 3600 * SECOND }
+  const [paid = '', ...none] = await findingsOf(times, (lines) =>
+    lines.filter(({ account }) => account !== 'bob').map((line) => ({ ...line, amount: line.amount * 2n })),
+  )
+  expect([paid.replace(/^[0-9a-f]{32}/, ''), none.map((line) => line.replace(/^[0-9a-f]{32}/, ''))]).toEqual([
+    ': completed, credit: other',
+    [': completed, settlement: other', ': credited, credit: other'],
+  ])
+  expect(await findingsOf(times, () => [])).toHaveLength(3)
+})
+
+it('a clock of the processes that was more than a minute behind does', async () => {
   const found = await findingsOf({ told: CLOSED_AT - SECOND, booked: CLOSED_AT + 61 * SECOND })
   expect(found).toHaveLength(3)
   for (const difference of found) expect(difference).toContain('held or booked for no payment')
