@@ -12,6 +12,8 @@ export interface OerReader {
   octets(length: number): Uint8Array
   /** Octets, preceded by their length. */
   varOctets(): Uint8Array
+  /** The same, read by `read`, which can read no further; what it leaves is passed over. */
+  varPart<T>(read: () => T): T
   /** Text, preceded by its length; bytes that are not UTF-8 read as replacement characters. */
   varText(): string
   /** A number of at most 64 bits, preceded by its length. */
@@ -27,11 +29,11 @@ const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
 /** Starts reading at the first octet. */
 export function readOer(bytes: Uint8Array): OerReader {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  let offset = 0
+  let [offset, end] = [0, bytes.length]
   let broken = false
   /** Advances by some octets, and returns where they begin; -1 if there are too few. */
   const take = (length: number): number => {
-    if (broken || length > bytes.length - offset) {
+    if (broken || length > end - offset) {
       broken = true
       return -1
     }
@@ -72,6 +74,15 @@ export function readOer(bytes: Uint8Array): OerReader {
     },
     octets,
     varOctets: () => octets(length()),
+    varPart(read) {
+      const start = take(length())
+      // Once something is missing, nothing is read, wherever that would be.
+      const [outerEnd, partEnd] = [end, offset]
+      if (start >= 0) [offset, end] = [start, partEnd]
+      const value = read()
+      ;[offset, end] = [partEnd, outerEnd]
+      return value
+    },
     varText: () => DECODER.decode(octets(length())),
     varUint() {
       const digits = canonical(length())

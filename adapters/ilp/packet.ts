@@ -72,12 +72,10 @@ function contentOf(packet: IlpPacket): Uint8Array {
  * for those and for text that is not UTF-8.
  */
 export function decodeIlpPacket(bytes: Uint8Array): IlpPacket | undefined {
-  const outer = readOer(bytes)
-  const type = outer.uint8()
-  const content = readOer(outer.varOctets())
-  if (outer.isBroken()) return undefined
-  const packet = readPacket(type, content)
-  return content.isBroken() ? undefined : packet
+  const reader = readOer(bytes)
+  const type = reader.uint8()
+  const packet = reader.varPart(() => readPacket(type, reader))
+  return reader.isBroken() ? undefined : packet
 }
 
 function readPacket(type: number, content: OerReader): IlpPacket | undefined {

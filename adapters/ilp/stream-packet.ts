@@ -81,11 +81,9 @@ export function decodeStreamPacket(bytes: Uint8Array): StreamPacket | undefined 
   const frames: StreamFrame[] = []
   for (let index = 0n; index < count; index++) {
     const type = reader.uint8()
-    const content = readOer(reader.varOctets())
+    const frame = reader.varPart(() => readFrame(type, reader))
     // The count may exceed the frames that are there: without this check, a huge count would be looped through.
     if (reader.isBroken()) return undefined
-    const frame = readFrame(type, content)
-    if (content.isBroken()) return undefined
     if (frame !== undefined) frames.push(frame)
   }
   return { ilpPacketType, sequence, amount, frames }

@@ -124,6 +124,7 @@ describe('a packet of the Interledger', () => {
       packetOf(12, ...CONTENT, varText('test.a'), varOctets(new Uint8Array(32_768))),
     ],
     ['a fulfillment that is cut short', packetOf(13, new Uint8Array(31))],
+    ['a fulfillment that goes on behind its content', joinBytes([packetOf(13, new Uint8Array(31)), octets(0, 0)])],
     ['an error code that is none', packetOf(14, new TextEncoder().encode('X00'), octets(0, 0, 0))],
   ])('is not read from %s', (_what, written) => {
     expect(decodeIlpPacket(written)).toBeUndefined()
@@ -225,6 +226,7 @@ describe('a packet of STREAM', () => {
     ['far more frames than there are', octets(1, 12, 1, 5, 1, 1, 8, ...new Uint8Array(8).fill(255), ...money)],
     ['a frame that is cut short', octets(1, 12, 1, 5, 1, 1, 1, 1, ...money.subarray(0, -1))],
     ['a frame whose content is cut short', octets(1, 12, 1, 5, 1, 1, 1, 1, 0x11, 2, 1, 1)],
+    ['a frame that goes on behind its content', octets(1, 12, 1, 5, 1, 1, 1, 1, 0x11, 2, 1, 1, 1, 1)],
     ['a sequence of more than 64 bits', octets(1, 12, 9, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0)],
     ['an amount of more than 64 bits', octets(1, 12, 1, 1, 9, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0)],
   ])('is not read from %s', (_what, written) => {
