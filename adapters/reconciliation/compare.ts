@@ -36,13 +36,13 @@ export interface Comparison {
   readonly readBooks: () => Promise<Books>
   /** Ids that somebody has explained. */
   readonly noted: ReadonlySet<string>
-  /** Whether what happened at a time is too old to be in flight. */
-  readonly isOld: (at: number) => boolean
+  /** Whether what happened at a time is not in flight any more. */
+  readonly isJudged: (at: number) => boolean
 }
 
 /** Compares payments, and what came from other wallets, with the books. Each answer is something to explain. */
 export async function compare(comparison: Comparison): Promise<readonly string[]> {
-  const { received, noted, isOld } = comparison
+  const { received, noted, isJudged } = comparison
   const audited: Payment[] = []
   for await (const { grant, signedRequest, ...payment } of comparison.payments) audited.push(payment)
   const books = await comparison.readBooks()
@@ -60,7 +60,7 @@ export async function compare(comparison: Comparison): Promise<readonly string[]
   }
   for (const payment of audited) {
     const { id, state, states, createdAt, holdId, creditId } = payment
-    if (!isOld(states.at(-1)?.at ?? createdAt)) continue
+    if (!isJudged(states.at(-1)?.at ?? createdAt)) continue
     const credit = creditId === undefined ? 'no' : compareSums(linesOf.get(creditId), creditOf(payment))
     const settlement = compareSums(linesOf.get(holdId), settlementOf(payment))
     const expected = EXPECTED[stateOf(payment, credit, settlement)]
@@ -72,7 +72,7 @@ export async function compare(comparison: Comparison): Promise<readonly string[]
   }
   for (const receipt of received) {
     const { id, state, createdAt } = receipt
-    if (!isOld(createdAt)) continue
+    if (!isJudged(createdAt)) continue
     if (state === 'reserved') differences.push(`${id}: still ${state}`)
     if (state === 'dropped' && !noted.has(id)) differences.push(`${id}: ${state}, not made good`)
     const credit = creditOf({ ...receipt, receiveAmount: receipt.amount })
@@ -83,14 +83,14 @@ export async function compare(comparison: Comparison): Promise<readonly string[]
 
 /** What the books have of no payment. */
 async function findStrangers(
-  { received, noted, isOld }: Comparison,
+  { received, noted, isJudged }: Comparison,
   { lines, openHolds }: Books,
   linesOf: ReadonlyMap<string, unknown>,
   audited: readonly Payment[],
 ): Promise<string[]> {
   const ids = audited.flatMap(({ holdId, creditId = holdId }) => [holdId, creditId])
   const known = new Set([...ids, ...received.map(({ id }) => id), ...noted])
-  const found = [...openHolds, ...lines].filter(({ id, at }) => !known.has(id) && isOld(at))
+  const found = [...openHolds, ...lines].filter(({ id, at }) => !known.has(id) && isJudged(at))
   const strangers = new Set(found.map(({ id }) => id))
   const differences = [...strangers].map((id) => `${id}: held or booked for no payment`)
   // Of what no payment names, noted or not, a credit still has its hold.

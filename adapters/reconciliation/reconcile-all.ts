@@ -1,7 +1,7 @@
 import { type AuditedPayment, ConfigurationError } from '../../src/index.ts'
 import { requireBooks } from './books.ts'
 import { compare } from './compare.ts'
-import { IN_FLIGHT_MILLISECONDS, inTwoRuns } from './in-two-runs.ts'
+import { inTwoRuns, isJudged } from './in-two-runs.ts'
 import { type ReconciliationOptions, requireOptions, SHARED } from './options.ts'
 import { requireReceived } from './received.ts'
 import { noteUnread, type Unread } from './unread.ts'
@@ -48,7 +48,7 @@ export async function reconcileAll(options: ReconcileAllOptions): Promise<readon
       received,
       readBooks: async () => requireBooks(await readBooks(0, [])),
       noted,
-      isOld: (at) => isAfterRestore || now - at >= IN_FLIGHT_MILLISECONDS,
+      isJudged: (at) => isAfterRestore || isJudged(at, now),
     })
   })
   return [...unread.values(), ...differences]

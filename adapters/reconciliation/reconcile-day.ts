@@ -2,7 +2,7 @@ import { requireMilliseconds, requireObject } from '../../src/errors/check-optio
 import { type AuditedPayment, ConfigurationError } from '../../src/index.ts'
 import { type Books, requireBooks } from './books.ts'
 import { compare } from './compare.ts'
-import { IN_FLIGHT_MILLISECONDS, inTwoRuns } from './in-two-runs.ts'
+import { IN_FLIGHT_MILLISECONDS, inTwoRuns, isJudged } from './in-two-runs.ts'
 import { type ReconciliationOptions, requireOptions, requireTexts, SHARED } from './options.ts'
 import { type Received, requireReceived } from './received.ts'
 import { noteUnread, type Unread } from './unread.ts'
@@ -94,8 +94,13 @@ export async function reconcileDay(options: ReconcileDayOptions): Promise<Reconc
       return { lines: lines.filter(({ id, at }) => at >= since || ids.has(id)), openHolds }
     }
     const now = clock.now()
-    const isOld = (at: number): boolean => now - at >= IN_FLIGHT_MILLISECONDS
-    const found = await compare({ payments: payments(), received, readBooks: readDay, noted, isOld })
+    const found = await compare({
+      payments: payments(),
+      received,
+      readBooks: readDay,
+      noted,
+      isJudged: (at) => isJudged(at, now),
+    })
     // A receipt does not say when it was credited. The next night reads the lines that are later than this day.
     const isOpen = ({ id, state }: Received): boolean => state === 'reserved' || bookedLater.has(id)
     const waiting = received.filter((receipt) => receipt.createdAt < endedAt && isOpen(receipt))

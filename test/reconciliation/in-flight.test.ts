@@ -91,3 +91,22 @@ it('tells only what both runs have found: what is booked between their reads sho
   })
   expect(found).toEqual(['found twice: held or booked for no payment'])
 })
+
+it.each([
+  ['hours ago, by its clock', -4, ['still sending']],
+  ['just now', 0, []],
+  ['hours from now, by a clock that is wrong', 4, ['still sending']],
+])('judges a payment that came into its state %s', async (_, hours, found) => {
+  const { audited, now } = await standingStill('credit')
+  const at = now + hours * 3_600_000
+  async function* payments(): AsyncGenerator<AuditedPayment> {
+    yield { ...audited, createdAt: at, states: [{ state: 'sending', at }] }
+  }
+  const differences = await reconcileAll({
+    openPayments: { audit: payments },
+    walletAddresses: [ALICE],
+    readBooks: () => ({ lines: [], openHolds: [{ id: audited.holdId, at: now }] }),
+    clock: { now: () => now },
+  })
+  expect(differences).toEqual(found.map((difference) => `${audited.id}: ${difference}`))
+})
