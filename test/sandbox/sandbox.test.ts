@@ -9,7 +9,7 @@ import {
   isFinalizedGrantWithAccessToken,
   isPendingGrant,
 } from '@interledger/open-payments'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Configuration } from '../../examples/sandbox/configuration.ts'
 import { answerAsPerson } from '../../examples/sandbox/person.ts'
 import { type Sandbox, type SandboxDescription, startSandbox } from '../../examples/sandbox/server.ts'
@@ -20,14 +20,13 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-async function start(configuration: Configuration = {}, database = ':memory:'): Promise<Sandbox> {
+function launch(configuration: Configuration = {}, database = ':memory:'): Promise<Sandbox> {
   const lifetimes = { continuationWaitSeconds: 1, ...configuration.lifetimes }
-  const sandbox = await startSandbox({
-    port: 0,
-    database,
-    configuration: { ...configuration, lifetimes },
-    warn: () => {},
-  })
+  return startSandbox({ port: 0, database, configuration: { ...configuration, lifetimes }, warn: () => {} })
+}
+
+async function start(...parameters: Parameters<typeof launch>): Promise<Sandbox> {
+  const sandbox = await launch(...parameters)
   cleanups.push(sandbox.stop)
   return sandbox
 }
@@ -101,9 +100,18 @@ describe('the description', () => {
 })
 
 describe('the person', () => {
+  // For all but the one that reads every grant there is: each client compiles the published documents anew.
+  let sandbox: Sandbox
+  let description: SandboxDescription
+  let client: AuthenticatedClient
+  beforeAll(async () => {
+    sandbox = await launch()
+    description = await sandbox.describe()
+    client = await createClient(description)
+  })
+  afterAll(() => sandbox.stop())
+
   it('INT-8 approves, and the grant can be continued', async () => {
-    const description = await (await start()).describe()
-    const client = await createClient(description)
     const grant = await requestConsent(client, description)
     const finish = new URL(
       (await answerAsPerson(grant.interact.redirect, description.consent.credentials, 'approve')) ?? '',
@@ -113,17 +121,14 @@ describe('the person', () => {
   })
 
   it('D7 denies, and the redirect says so', async () => {
-    const description = await (await start()).describe()
-    const grant = await requestConsent(await createClient(description), description)
+    const grant = await requestConsent(client, description)
     expect(await answerAsPerson(grant.interact.redirect, description.consent.credentials, 'deny')).toBe(
       `${FINISH}?result=grant_rejected`,
     )
   })
 
   it('INT-9 INT-10 is asked to log in first, and sees nothing of the request before', async () => {
-    const sandbox = await start()
-    const description = await sandbox.describe()
-    const grant = await requestConsent(await createClient(description), description)
+    const grant = await requestConsent(client, description)
     const response = await fetch(grant.interact.redirect, { redirect: 'manual' })
     expect(response.status).toBe(303)
     const login = new URL(response.headers.get('location') ?? '', sandbox.origin)
@@ -132,9 +137,7 @@ describe('the person', () => {
   })
 
   it('INT-9 sees a page that keeps its own policy and gets the headers of the server', async () => {
-    const sandbox = await start()
-    const description = await sandbox.describe()
-    const grant = await requestConsent(await createClient(description), description)
+    const grant = await requestConsent(client, description)
     const browse = await logIn(sandbox)
     const page = await browse(new URL(grant.interact.redirect).pathname)
     expect(page.status).toBe(200)
