@@ -11,7 +11,8 @@ const {
 } = process.env
 
 // What `npm test` leaves out: every runtime and framework, the packed package, a real browser, a database server that is
-// killed, whatever is tried at every place; and more of what goes by a seed, mostly with another one.
+// killed, one level of isolation throughout, whatever is tried at every place; and more of what goes by a seed, mostly
+// with another one.
 export default defineConfig({
   ...config,
   test: {
