@@ -247,6 +247,17 @@ describe('T-45 a receiver whose server does not say what it is', () => {
     expect(world.far.parts.size).toBe(2)
     await checkRailMoney(world)
   })
+
+  it('is not asked for again where what was on its way is found out after that hour: the payment ends with it', async () => {
+    const world = await interrupted(2)
+    world.receiver.trouble = 'unreachable'
+    await recoverLater(world, HOUR)
+    expect((await onlyPayment(world)).value).toMatchObject({
+      state: 'failed',
+      delivery: { sent: '8', reason: 'out_of_time' },
+    })
+    await checkRailMoney(world)
+  })
 })
 
 describe('a payment whose rail was taken out of the configuration', () => {
