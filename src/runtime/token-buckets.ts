@@ -61,8 +61,7 @@ export function tokenBuckets(clock: Clock, options: TokenBucketOptions): TokenBu
   }
   const giveBack = (...keys: readonly string[]): void => {
     const now = clock.now()
-    for (const key of keys)
-      if (buckets.has(key)) buckets.set(key, { level: Math.min(full, levelOf(key, now) + token), at: now })
+    for (const key of keys) if (buckets.has(key)) buckets.set(key, { level: levelOf(key, now) + token, at: now })
   }
   return Object.assign(take, { giveBack })
 }
