@@ -109,6 +109,19 @@ describe('held key sets', () => {
     expect(await network.resolver.keySet(ALICE, 'b')).toMatchObject({ ok: true, keys: [{ kid: 'a' }, { kid: 'b' }] })
   })
 
+  it('KEY-12 counts those 10 seconds from the beginning of a fetch', async () => {
+    const network = fakeNetwork()
+    const keys = [publishedKey('a')]
+    network.documents = () => {
+      network.clock.advance(2000)
+      return jsonReply({ keys })
+    }
+    await network.resolver.keySet(ALICE)
+    keys.push(publishedKey('b'))
+    network.clock.advance(8000)
+    expect(await network.resolver.keySet(ALICE, 'b')).toMatchObject({ ok: true, keys: [{ kid: 'a' }, { kid: 'b' }] })
+  })
+
   it('KEY-12 a fetch for an unknown kid that fails leaves the held set, for its 60 seconds', async () => {
     const network = fakeNetwork()
     network.documents = { [KEYS]: { keys: [publishedKey('a')] } }
