@@ -52,16 +52,24 @@ describe('what a rail is told of an incoming payment', () => {
     const world = await railWorld()
     const [completed, expired, closed] = [
       await world.incoming({ incomingAmount: usd('10') }),
-      await world.incoming({ expiresAt: inAnHour(world) }),
-      await world.incoming(),
+      await world.incoming({ incomingAmount: usd('10'), expiresAt: inAnHour(world) }),
+      await world.incoming({ incomingAmount: usd('10') }),
     ]
     const published = await Promise.all([completed, expired, closed].map((id) => publishedOf(world, id)))
+    const remainders = () =>
+      Promise.all(
+        published.map(async ({ address, sharedSecret }) => {
+          const found = await world.rail.findPayable(address)
+          expect(found).toMatchObject({ address, sharedSecret })
+          return found?.remainder
+        }),
+      )
     await world.receive(world.rail, transferOf(1, completed, 10n))
     await world.wallet.openPayments.drain()
     world.wallet.clock.advance(HOUR + 1)
+    expect(await remainders()).toEqual([0n, 0n, 10n])
     world.wallet.directory.delete(BOB)
-    for (const { address, sharedSecret } of published)
-      expect(await world.rail.findPayable(address)).toMatchObject({ remainder: 0n, address, sharedSecret })
+    expect(await remainders()).toEqual([0n, 0n, 0n])
   })
 })
 
