@@ -59,6 +59,15 @@ it('a payment that was refused a place begins at once where all have become free
   expect(begun).toEqual(['late'])
 })
 
+it('the places of a grant are counted by account: it may pay from several', async () => {
+  const { deliveries, begun, payment } = crowded()
+  const ofBob = { ...payment('of-bob'), account: 'bob' }
+  expect([deliveries.hasPlaceFor(payment('late')), deliveries.hasPlaceFor(ofBob)]).toEqual([false, true])
+  deliveries.wait(payment('late'))
+  deliveries.wait(ofBob)
+  expect(begun).toEqual(['of-bob'])
+})
+
 it('of one grant a hundred payments wait for a place, and no more', async () => {
   const { deliveries, begun, payment, free } = crowded()
   for (let number = 0; number < 130; number++) deliveries.wait(payment(`waiting-${number}`))
