@@ -11,7 +11,7 @@ export interface Undecided extends OpenPacket {
   /** Whether it may have left already before its next sending. */
   mayHaveLeft: boolean
   /** The rate that was known when it was planned, or last before this call. */
-  readonly plannedAt: RailRate
+  readonly plannedRate: RailRate
   isTaken: boolean
   /** How often in a row it got no answer (or, once taken, no statement of what arrived), and when to ask again. */
   asks: number
@@ -27,8 +27,8 @@ export interface PacketBook {
   undecided(state?: Undecided['state']): readonly Undecided[]
   /**
    * The sums over all packets; undecided ones are expected to arrive at `rate`. By default that is the better of the rate
-   * now and the one known when they were planned, since they may have left at that: otherwise, once the rate has fallen,
-   * more would be sent for what has arrived already.
+   * now and the one known when they were planned, since they may have left at that: otherwise, once the rate has
+   * fallen, more would be sent for what has arrived already.
    */
   assigned(rate?: RailRate): Assigned
   plan(packet: Pick<MoneyPacket, 'amount' | 'least' | 'expiresAt'>): Undecided
@@ -53,7 +53,7 @@ export function openBook({ packets, ...start }: SendState, quotedRate: RailRate)
   const rateBefore = rate
   const undecided = new Map<bigint, Undecided>()
   const enter = (packet: OpenPacket, state: Undecided['state']): Undecided => {
-    const entry = { ...packet, state, mayHaveLeft: state !== 'planned', plannedAt: rate, asks: 0, askAt: 0 }
+    const entry = { ...packet, state, mayHaveLeft: state !== 'planned', plannedRate: rate, asks: 0, askAt: 0 }
     undecided.set(packet.sequence, entry)
     return entry
   }
@@ -61,14 +61,15 @@ export function openBook({ packets, ...start }: SendState, quotedRate: RailRate)
   const drop = ({ sequence }: Undecided): void => {
     undecided.delete(sequence)
   }
-  const best = (): RailRate => (isHigher(rateBefore, rate) ? rateBefore : rate)
+  const better = (one: RailRate, other: RailRate): RailRate => (isHigher(one, other) ? one : other)
   return {
     drop,
-    // The next call needs the better rate as well, as long as packets may have left at it.
-    state: () => ({
-      ...{ sent, received, said, nextSequence, packets: [...undecided.values()] },
-      rate: undecided.size > 0 ? best() : rate,
-    }),
+    state() {
+      const packets = [...undecided.values()]
+      // The next call needs a better rate that is over as well, as long as packets may have left at it.
+      const known = packets.reduce((best, { plannedRate }) => better(plannedRate, best), rate)
+      return { sent, received, said, nextSequence, packets, rate: known }
+    },
     rate: () => rate,
     noteRate(found) {
       rate = found
@@ -76,8 +77,8 @@ export function openBook({ packets, ...start }: SendState, quotedRate: RailRate)
     undecided: (wanted) => [...undecided.values()].filter(({ state }) => wanted === undefined || state === wanted),
     assigned(expectedRate) {
       const sums = { sent, received, expected: received }
-      for (const { amount, least, plannedAt } of undecided.values()) {
-        const expectedAt = expectedRate ?? (isHigher(plannedAt, rate) ? plannedAt : rate)
+      for (const { amount, least, plannedRate } of undecided.values()) {
+        const expectedAt = expectedRate ?? better(plannedRate, rate)
         sums.sent += amount
         sums.received += least
         sums.expected += (amount * expectedAt.received) / expectedAt.sent
@@ -92,7 +93,7 @@ export function openBook({ packets, ...start }: SendState, quotedRate: RailRate)
       received = smaller(received + counted, MAX_AMOUNT_VALUE)
     },
     mostArrived({ amount }) {
-      const at = best()
+      const at = better(rateBefore, rate)
       const brought = ceilDivide((sent - start.sent + amount) * at.received, at.sent)
       return brought - (received - start.received)
     },

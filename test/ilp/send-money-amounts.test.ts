@@ -91,3 +91,26 @@ describe('packets of one payment', () => {
     )
   })
 })
+
+describe('the rate that is recorded of a payment', () => {
+  const quoted = { sent: 100n, received: 105n }
+  const fallen = { sent: 100n, received: 100n }
+  const start = { sent: 0n, received: 0n, said: 0n, nextSequence: 1n, packets: [] }
+
+  it('is the better one at which a packet was planned, until that has come to its end', () => {
+    const book = openBook({ ...start, rate: quoted }, quoted)
+    const before = book.plan({ amount: 100n, least: 1n, expiresAt: 0 })
+    book.noteRate(fallen)
+    book.plan({ amount: 100n, least: 1n, expiresAt: 0 })
+    expect(book.state().rate).toEqual(quoted)
+    book.settle(before, 105n, 105n)
+    expect(book.state().rate).toEqual(fallen)
+  })
+
+  it('T-47 is not that of the quote, at which nothing has left', () => {
+    const book = openBook(start, quoted)
+    book.noteRate(fallen)
+    book.plan({ amount: 100n, least: 1n, expiresAt: 0 })
+    expect(book.state().rate).toEqual(fallen)
+  })
+})
