@@ -36,7 +36,7 @@ export default defineConfig({
     isolate: false,
     // Both cores of a small machine: the default leaves one of two idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // Most of what tests make is soon garbage: collecting it less often takes a twentieth off the time.
+    // Most of what tests make is soon garbage: collecting it less often saves some hundredths of the time.
     execArgv: ['--max-semi-space-size=32'],
     // Not the zone that most machines have: where local time slips in, a test fails.
     env: { TZ: 'America/New_York', PROPERTY_RUNS: process.env['PROPERTY_RUNS'] ?? '0.25' },

@@ -90,6 +90,8 @@ export function resolveIlpOptions(options: IlpOptions): IlpSettings {
   refuseUnknown('ilp', options, OPTIONS)
   const { address, path = '/ilp', peers, slippageBasisPoints = 100, send } = options
   requireAddress('address', address)
+  // No server of this library sends there: by such addresses, peers configure each other.
+  demand(!address.startsWith('peer.'), 'address must not begin with `peer.`')
   demand(isPath(path), 'path must be a path such as /ilp, without a slash at its end')
   demand(
     Number.isInteger(slippageBasisPoints) && slippageBasisPoints >= 0 && slippageBasisPoints < 10_000,

@@ -5,7 +5,7 @@ import { decodeIlpPacket, type IlpReply } from './packet.ts'
 
 /**
  * Sends one packet to a peer, never twice: `POST` of `bytes` to `url` with `Authorization: Bearer` and the token.
- * Resolves with the answer; rejects if no complete answer came. An error whose `code`, `syscall`, message or `cause` says, as
+ * Resolves with the answer, or its first 64 KiB; rejects if less of it came. An error whose `code`, `syscall`, message or `cause` says, as
  * those of the runtimes do, that no connection was made is taken as proof that nothing has left, so no other error may look
  * like one. `signal` ends the wait.
  */
@@ -97,7 +97,7 @@ const NOT_TAKEN: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 429])
 function readAnswer({ status, bytes }: { readonly status: number; readonly bytes: Uint8Array }): PeerAnswer {
   const detail = `HTTP ${status}`
   const packet = decodeIlpPacket(bytes)
-  // A refusal counts only with the right status. A fulfillment proves itself: whoever has it has taken the packet.
+  // A refusal counts only with the right status. A fulfillment proves itself, by its condition: see `sendPacket`.
   if (packet?.type === 'fulfill' || (packet?.type === 'reject' && status === 200))
     return { outcome: 'replied', reply: packet }
   if (status === 401 || status === 403) return { outcome: 'not_taken', reason: 'unauthorized', detail }

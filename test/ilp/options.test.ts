@@ -50,6 +50,7 @@ describe('the options of the rail', () => {
     ['address must be an ILP address', { ...OPTIONS, address: undefined }],
     ['address must be an ILP address', { ...OPTIONS, address: 'wallet.example' }],
     ['address must be an ILP address', { ...OPTIONS, address: 'test' }],
+    ['address must not begin with `peer.`', { ...OPTIONS, address: 'peer.wallet' }],
     ['address must be an ILP address of at most 960', { ...OPTIONS, address: `test.${'a'.repeat(956)}` }],
     ['path must be a path', { ...OPTIONS, path: 'ilp' }],
     ['path must be a path', { ...OPTIONS, path: '/ilp/' }],
