@@ -134,8 +134,7 @@ async function takeMoney(arrival: Arrival, refusal: IlpReject | undefined): Prom
   // Asked even if there is a refusal: the packet may have been taken before the price, a limit or the time changed. If
   // it was not, this answer is final however often the same packet returns, because its sender replaces it with another
   // packet. Only T05 (see below) is not final.
-  const transfer = { ...(await transferOf(arrival)), isRefused: refusal !== undefined }
-  const outcome = await server.receive(transfer)
+  const outcome = await server.receive(await transferOf(arrival, refusal !== undefined))
   if (outcome === 'received') return undefined
   // Neither answer is sealed: its sender would take a sealed one as final, but this packet was taken, or still may be.
   if (outcome === 'taken_otherwise') return rejectPlainly(arrival.address, 'T00', 'this came otherwise before')
@@ -143,7 +142,7 @@ async function takeMoney(arrival: Arrival, refusal: IlpReject | undefined): Prom
   return refusal ?? rejectTransfer(arrival, outcome)
 }
 
-async function transferOf(arrival: Arrival): Promise<RailTransfer> {
+async function transferOf(arrival: Arrival, isRefused: boolean): Promise<RailTransfer> {
   const { server, peer, prepare, packet, payment, arrived } = arrival
   const limit = peer.limits.receiving
   return {
@@ -151,7 +150,9 @@ async function transferOf(arrival: Arrival): Promise<RailTransfer> {
     amount: arrived ?? amountOf(payment.asset, 0n),
     least: packet.amount,
     notAfter: notAfter(prepare),
-    ...(limit !== undefined && { most: limit + (await readSettled(server.clock, peer)) }),
+    isRefused,
+    // Of what is refused nothing counts against the limit: anyone who knows the payment can cause that for nothing.
+    ...(limit !== undefined && !isRefused && { most: limit + (await readSettled(server.clock, peer)) }),
   }
 }
 

@@ -346,6 +346,12 @@ describe('what a peer may send more than it has settled', () => {
     expect(world.transfers[0]).not.toHaveProperty('most')
   })
 
+  it('is not asked of the books where a packet is refused, which costs its sender nothing', async () => {
+    const world = receiverWorld({}, { limits: { receiving: 5n }, settled: () => Promise.reject(new Error('asked')) })
+    for (const amount of [0n, 1n]) expect(await world.pay({ amount, least: 2n })).toMatchObject(refusedWith('F99'))
+    expect(world.transfers).toMatchObject([{ isRefused: true }, { isRefused: true }])
+  })
+
   it('T-37 is told with T05 that too many were refused, which its sender does not take for the last word', async () => {
     const world = receiverWorld()
     world.take = async () => 'rate_limited'
