@@ -223,14 +223,18 @@ describe('T-45 a receiver whose server does not say what it is', () => {
     },
   )
 
-  it('is given up after an hour', async () => {
-    const world = await interrupted(0)
+  it.each([
+    ['given up', 0, { decision: { action: 'release', reason: 'receiver_unreachable' } }],
+    [
+      'not asked for again, once what was on its way is found out',
+      2,
+      { delivery: { sent: '8', reason: 'out_of_time' } },
+    ],
+  ])('is %s after an hour', async (_, sends, ended) => {
+    const world = await interrupted(sends)
     world.receiver.trouble = 'unreachable'
     await recoverLater(world, HOUR)
-    expect((await onlyPayment(world)).value).toMatchObject({
-      state: 'failed',
-      decision: { action: 'release', reason: 'receiver_unreachable' },
-    })
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'failed', ...ended })
     await checkRailMoney(world)
   })
 
@@ -245,17 +249,6 @@ describe('T-45 a receiver whose server does not say what it is', () => {
     await recoverLater(world, HOUR)
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'failed', delivery: { sent: '8' } })
     expect(world.far.parts.size).toBe(2)
-    await checkRailMoney(world)
-  })
-
-  it('is not asked for again where what was on its way is found out after that hour: the payment ends with it', async () => {
-    const world = await interrupted(2)
-    world.receiver.trouble = 'unreachable'
-    await recoverLater(world, HOUR)
-    expect((await onlyPayment(world)).value).toMatchObject({
-      state: 'failed',
-      delivery: { sent: '8', reason: 'out_of_time' },
-    })
     await checkRailMoney(world)
   })
 })

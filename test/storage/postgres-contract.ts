@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { type PgClient, type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
-import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import { inTurns } from '../../src/testing/in-turns.ts'
-import { sampleInserts } from '../../src/testing/sample-records.ts'
 import type { StorageUnderTest } from '../../src/testing/storage-case.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
 import { nextFailure } from '../support/next-failure.ts'
 import { ODD_IDS } from './odd-ids.ts'
-import type { Databases } from './postgres-databases.ts'
+import { type Databases, EMPTY_TABLES } from './postgres-databases.ts'
 
 const failure = nextFailure()
 
@@ -40,22 +38,20 @@ function failingClient(client: PgClient): PgClient {
   }
 }
 
-const TABLES = [...new Set(sampleInserts().map(({ kind }) => layoutOf(kind).table))]
-
 /** Tests the storage contract on databases, each with one pool or several that take the calls in turn. */
 export function describeContract(
   { newSchema, openPool }: Databases,
   databases: Readonly<Record<string, (schema: string) => readonly PostgresDatabase[]>>,
 ): void {
   describe.each(Object.entries(databases))('the storage contract on %s', (_name, open) => {
-    // Made once and emptied for each case: making the tables takes longer than most cases.
+    // Made once and emptied for each case.
     const made = newSchema().then(async (schema) => {
       const stores = await Promise.all(open(schema).map((database) => postgresStorage(failing(database))))
       return { pool: openPool(schema, {}, { max: 1 }), storage: inTurns(stores) }
     })
     const makeStorage = async (): Promise<StorageUnderTest> => {
       const { pool, storage } = await made
-      await pool.query(TABLES.map((table) => `DELETE FROM ${table}`).join(';'))
+      await pool.query(EMPTY_TABLES)
       return { ...storage, failNext: failure.failNext }
     }
 

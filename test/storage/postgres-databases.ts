@@ -3,6 +3,8 @@ import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import postgres from 'postgres'
 import { afterAll, expect, inject } from 'vitest'
 import type { PgClient, PgPool, PgStatement, PostgresDatabase, PostgresSql } from '../../adapters/storage/postgres.ts'
+import { layoutOf } from '../../adapters/storage/sql/layout.ts'
+import { sampleInserts } from '../../src/testing/sample-records.ts'
 
 /** Settings of a session, by their names. */
 export type Settings = Readonly<Record<string, string>>
@@ -32,6 +34,11 @@ export interface Databases {
     end?: (client: PoolClient, waiting: number) => Promise<unknown>,
   ): Promise<T>
 }
+
+/** The statements that empty the tables of a storage: making them anew takes longer than most tests. */
+export const EMPTY_TABLES = [...new Set(sampleInserts().map(({ kind }) => layoutOf(kind).table))]
+  .map((table) => `DELETE FROM ${table}`)
+  .join(';')
 
 const ACCESS = { user: 'postgres', password: 'postgres', database: 'postgres' }
 

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
-import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import type { Change, Storage } from '../../src/ports/storage.ts'
-import { sampleGrant, sampleInserts, sampleSpending } from '../../src/testing/sample-records.ts'
+import { sampleGrant, sampleSpending } from '../../src/testing/sample-records.ts'
 import { claim, insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
 import { turn } from '../support/turns.ts'
-import { isCommit, useDatabases, watchStatements } from './postgres-databases.ts'
+import { EMPTY_TABLES, isCommit, useDatabases, watchStatements } from './postgres-databases.ts'
 
 const { newSchema, openPool, openSql, run, whileLocked } = useDatabases()
 
@@ -17,17 +16,15 @@ interface Watched {
   readonly sent: string[]
 }
 
-/** Made once, and emptied for each test: making the tables takes longer than most tests. */
+/** Made once, and emptied for each test. */
 const made = newSchema().then(async (schema) => {
   await postgresStorage(openPool(schema, {}, { max: 1 }))
   return schema
 })
-const TABLES = [...new Set(sampleInserts().map(({ kind }) => layoutOf(kind).table))]
-const DELETE_ALL = TABLES.map((table) => `DELETE FROM ${table}`).join(';')
 
 async function watched(open: (schema: string) => PostgresDatabase = (schema) => openPool(schema)): Promise<Watched> {
   const schema = await made
-  await run(schema, DELETE_ALL)
+  await run(schema, EMPTY_TABLES)
   const sent: string[] = []
   const storage = await postgresStorage(watchStatements(open(schema), (text) => isCommit(text) && sent.push(text)))
   await mustCommit(storage, insertClaim('a'), insertClaim('b'), insertSpending('s'))
