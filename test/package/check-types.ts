@@ -107,6 +107,11 @@ export function describeTypes(folderOf: () => string): void {
     )
   })
 
+  it('its page on the first payment names all that are tried', () => {
+    const tried = `${LOWEST.versionMajorMinor}, ${ts.versionMajorMinor} and ${NEWEST.slice(0, NEWEST.lastIndexOf('.'))}`
+    expect(readFileSync(join(ROOT, 'docs/getting-started.md'), 'utf8')).toContain(`the tests try ${tried}`)
+  })
+
   it.each(PROJECTS)('its types say so to that TypeScript in a project with %s', (_, files, options) => {
     const errors = findTypeErrors(folderOf(), files, options, LOWEST)
     // The declarations of `pg` itself need TypeScript 5.7.
