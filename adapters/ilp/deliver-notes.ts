@@ -18,7 +18,9 @@ export interface SendState {
   readonly nextSequence: bigint
   /** The packets that have or may have left, and whose outcome is not known. */
   readonly packets: readonly OpenPacket[]
-  /** The rate between what leaves and what arrives: as last measured, or a better one at which one of `packets` was planned. */
+  /**
+   * The rate between what leaves and what arrives: as last measured, or a better one at which one of `packets` was planned.
+   */
   readonly rate?: RailRate
 }
 

@@ -53,7 +53,8 @@ export async function reconcileDay(options: ReconcileDayOptions): Promise<Reconc
   requireDay(closed, endedAt, clock.now())
   const noted = new Set(options.noted)
   const unread: Unread = new Map()
-  // By clocks that differ by a minute at most, the lines of what is closed are earlier, and those of what is not `mayBeEarlier` are later.
+  // By clocks that differ by a minute at most, the lines of what is closed are earlier, and those of what is not
+  // `mayBeEarlier` are later.
   const since = closed.at + CLOCKS_MILLISECONDS
   const mayBeEarlier = (createdAt: number): boolean => createdAt < since + CLOCKS_MILLISECONDS
   let left = closed

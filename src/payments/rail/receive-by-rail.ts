@@ -35,9 +35,10 @@ import { railAccountChange } from './rail-account.ts'
  * A refusal is recorded if anything could change it later: the peer has been told no, and relies on that. So a transfer
  * that was refused for any reason is `refused` from then on, and not counted. Once its `notAfter` has passed on every
  * process's clock the refusal is forgotten, but not within a day: only somebody who gives the same transfer a later
- * `notAfter` could have it taken after that. The number of recorded refusals per payment is limited; one above the limit is answered `rate_limited`, which is not a refusal: nothing is
- * recorded, and the transfer is taken or refused when it is reported again. A good transfer gets the same answer if too
- * many tasks are already waiting for the records that it writes.
+ * `notAfter` could have it taken after that. The number of recorded refusals per payment is limited; one above the
+ * limit is answered `rate_limited`, which is not a refusal: nothing is recorded, and the transfer is taken or refused
+ * when it is reported again. A good transfer gets the same answer if too many tasks are already waiting for the records
+ * that it writes.
  * @spec INC-5 @spec INC-7 @spec INC-8 @spec INC-13
  */
 export async function receiveByRail(
