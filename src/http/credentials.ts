@@ -3,7 +3,7 @@ import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { SignatureCandidate } from '../http-signatures/signature-candidate.ts'
 import { readSignatures, verifySignatures } from '../http-signatures/verify-signature.ts'
 import type { Context } from '../ports/context.ts'
-import type { Change, Key, RecordKind, StoredRecord } from '../ports/storage.ts'
+import type { Change, Key, RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
@@ -11,7 +11,7 @@ import type { PublicKey } from '../protocol/json-web-key.ts'
 import { asCommitted } from '../records/as-committed.ts'
 import { decide } from '../records/decide.ts'
 import type { ReplayClaims } from '../records/decide-once.ts'
-import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { knowingAtFirst, readRecord, recordsOfKind } from '../records/read-record.ts'
 import { tokenIdOf } from '../records/token-value.ts'
 import { type ClientKey, type FoundKey, findClientKey, type KeyHolder } from './client-key.ts'
 import type { Exchange } from './exchange.ts'
@@ -70,6 +70,22 @@ export async function identifyTokenAndRecord<K extends RecordKind>(
   const found = await context.storage.get(isIdentifier(id) ? [token, { kind, id }] : [token])
   const [record] = recordsOfKind(found, kind)
   return { ...(await proveCaller(exchange, found)), record }
+}
+
+/** The caller of an endpoint whose body may name a record of this server. */
+export interface NamingCaller extends TokenCaller {
+  /** The storage; if the body names a record, its first read is answered with what was read together with the token. */
+  readonly storage: Storage
+}
+
+/** `identifyToken` if the body may name a record, which `namedIn` says before anything of it was checked. */
+export async function identifyTokenAndNamed(exchange: Exchange, namedIn: () => Key | undefined): Promise<NamingCaller> {
+  const { storage } = exchange.context
+  const token = await keyOfToken(exchange)
+  const named = namedIn()
+  const found = await storage.get(named ? [token, named] : [token])
+  const caller = await proveCaller(exchange, found)
+  return { ...caller, storage: named ? knowingAtFirst(storage, named, found[1]) : storage }
 }
 
 async function keyOfToken(exchange: Exchange): Promise<Key> {

@@ -15,6 +15,8 @@ export interface Exchange {
   readonly context: Context
   /** When its bytes had come, in milliseconds since 1970. */
   readonly startedAt: number
+  /** How many turns had ended by then (`InTurn`). */
+  readonly endedTurns: number
   readonly operation: OperationId
   /** Whether the operation is charged to a quota. @spec T-37 */
   readonly isCharged: boolean

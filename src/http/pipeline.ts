@@ -71,6 +71,7 @@ function createExchange(
     ...given,
     context: source === undefined ? context : { ...context, source },
     startedAt: context.clock.now(),
+    endedTurns: context.inTurn.ended(),
     operation: route.operation,
     isCharged: route.isCharged,
     path,

@@ -10,6 +10,7 @@ import { deliverEvents } from './money-events.ts'
 import { isLocalRecord, isRailRecord, type RailRecord } from './payment-record.ts'
 import { deliverByRail } from './rail/deliver-by-rail.ts'
 import type { Step } from './step.ts'
+import type { ReservedRoom } from './take-room.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 
 /**
@@ -28,7 +29,7 @@ export async function advancePayment(
   const { id } = start.value
   // The host receives the event in parallel: while its handler waits, neither the answer nor the money does.
   const telling = tells === 'later' ? undefined : deliverEvents(context, id, { first: written?.createdEvent })
-  const completed = await moveToEnd(context, start, written?.reservedCreditId)
+  const completed = await moveToEnd(context, start, written?.room)
   const tellRest = async (): Promise<void> => {
     await telling
     await deliverEvents(context, id)
@@ -47,19 +48,19 @@ export async function advancePayment(
 async function moveToEnd(
   context: Context,
   start: StoredRecord<'outgoing-payment'>,
-  reservedCreditId: string | undefined,
+  reserved: ReservedRoom | undefined,
 ): Promise<string | undefined> {
   let record = start
-  let creditId = reservedCreditId
+  let room = reserved
   let tries = 0
   let completed: string | undefined
   try {
     for (;;) {
-      const step = await takeStep(context, record, creditId).catch((cause) => stallOn(context, cause))
+      const step = await takeStep(context, record, room).catch((cause) => stallOn(context, cause))
       switch (step.outcome) {
         case 'moved':
           record = step.record
-          creditId = step.reservedCreditId
+          room = step.room
           completed ??= step.completes
           tries = 0
           break
@@ -99,20 +100,19 @@ function stallOn(context: Context, cause: unknown): Step {
 async function takeStep(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
-  creditId: string | undefined,
+  room: ReservedRoom | undefined,
 ): Promise<Step> {
   const payment = record.value
   switch (payment.state) {
     case 'created': {
       const held = await confirmHold(context, record)
-      if (held.outcome === 'held')
-        return { outcome: 'moved', record: held.record, reservedCreditId: held.written.reservedCreditId }
+      if (held.outcome === 'held') return { outcome: 'moved', record: held.record, room: held.written.room }
       if (held.outcome === 'unknown') return { outcome: 'stalled', reason: held.reason }
       return { outcome: held.outcome === 'lost' ? 'lost' : 'ended' }
     }
     case 'sending':
       if (isRailRecord(record)) return deliverAtPlace(context, record)
-      if (isLocalRecord(record)) return deliverLocally(context, record, creditId)
+      if (isLocalRecord(record)) return deliverLocally(context, record, room)
       throw new Error('the receiver of a payment is not on this server')
     case 'decided':
       return finishPayment(context, record)

@@ -1,13 +1,7 @@
 import type { Context, Plan } from '../ports/context.ts'
 import type { Counterparty, LedgerRefusal } from '../ports/ledger.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
-import {
-  enterState,
-  isLocalPayment,
-  isRailPayment,
-  type LocalPayment,
-  type OutgoingPayment,
-} from '../protocol/outgoing-payment.ts'
+import { enterState, isLocalPayment, isRailPayment, type OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { signedRequestIdOf } from '../protocol/signed-request.ts'
 import { asCommitted } from '../records/as-committed.ts'
 import { deleteChange, unmarked } from '../records/change.ts'
@@ -21,15 +15,21 @@ import { keepIncoming } from './incoming-changes.ts'
 import { leaseEnd } from './lease.ts'
 import { eventChanges, outgoingPaymentEvent, type RecordedEvent } from './money-events.ts'
 import { releaseSpendingChanges } from './release-spending.ts'
-import { type TakenRoom, takeRoom } from './take-room.ts'
+import { type ReservedRoom, type TakenRoom, takeRoom } from './take-room.ts'
 import { turnAtGrant, turnAtIncoming } from './turn-keys.ts'
+
+/** An incoming payment, and how many turns (`InTurn`) had ended before it was read. */
+export interface KnownIncoming {
+  readonly record: StoredRecord<'incoming-payment'>
+  readonly endedTurns: number
+}
 
 /** What was committed together with the fact that the money of a payment is held. */
 export interface WrittenWithHold {
   /** The event of its creation, if that was not recorded before. */
   readonly createdEvent?: RecordedEvent | undefined
-  /** The id of the credit that room was reserved for, and of its receipt; absent if none was. */
-  readonly reservedCreditId?: string | undefined
+  /** The room that was reserved; absent if none was. */
+  readonly room?: ReservedRoom | undefined
 }
 
 /** What came of asking for the hold of a payment. */
@@ -57,7 +57,7 @@ export type HoldResult =
  * @spec OUT-6
  */
 export async function confirmHold(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HoldResult> {
-  return writeHold(context, record, await askHold(context, record.value), 'recovery')
+  return writeHold(context, record, await askHold(context, record.value), { by: 'recovery' })
 }
 
 /** Asks the ledger for the hold, under the payment's own id, so that asking again is the same call. Never rejects. */
@@ -90,15 +90,17 @@ function counterpartyOf(payment: OutgoingPayment): Counterparty {
  * order without a key, which may have been answered (with a key, the client repeats an order that was not answered with
  * 201). Any other is undone, and the key that its order named is freed (a `refused` tombstone stays, so that a late
  * repeat finds it).
+ *
+ * `receiver` is its incoming payment, as the order found it.
  */
 export async function writeHold(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   asked: LedgerOutcome,
-  by: 'request' | 'recovery',
+  { by, receiver }: { readonly by: 'request' | 'recovery'; readonly receiver?: KnownIncoming | undefined },
 ): Promise<HoldResult> {
   if (asked.outcome === 'unknown') return { outcome: 'unknown', record, reason: asked.reason }
-  if (asked.outcome === 'done') return startSending(context, record)
+  if (asked.outcome === 'done') return startSending(context, record, receiver)
   return refusePayment(context, record.value, asked.reason, by)
 }
 
@@ -107,23 +109,36 @@ export async function writeHold(
  * task is using that one. In that case, or if the incoming payment takes no more or cannot be read, or if another
  * worker was faster, the payment goes on without room: `deliverLocally` reads again, and reserves room or gives the
  * payment up. So the answer to the order does not wait for other payers, and does not depend on reading the receiver.
+ * That is read again only if it had a turn in this process since the order found it: what another process has written since
+ * makes the commit conflict.
  */
-async function startSending(context: Context, known: StoredRecord<'outgoing-payment'>): Promise<HoldResult> {
+async function startSending(
+  context: Context,
+  known: StoredRecord<'outgoing-payment'>,
+  receiver: KnownIncoming | undefined,
+): Promise<HoldResult> {
   const payment = known.value
-  if (!isLocalPayment(payment)) return writeSending(context, known, false)
+  if (!isLocalPayment(payment)) return writeSending(context, known)
   const turn = turnAtIncoming(payment.incomingPaymentId)
-  if (context.inTurn.countOf(turn) > 0) return writeSending(context, known, false)
-  return context.inTurn(turn, () => writeSending(context, known, true))
+  if (context.inTurn.countOf(turn) > 0) return writeSending(context, known)
+  const isCurrent = receiver !== undefined && context.inTurn.isQuietSince(turn, receiver.endedTurns)
+  // The money is already held: this read only saves the delivery a read, so its failure must not prevent recording the
+  // hold.
+  const readIncoming = async (): Promise<StoredRecord<'incoming-payment'> | undefined> =>
+    isCurrent
+      ? receiver.record
+      : readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId).catch(() => undefined)
+  return context.inTurn(turn, () => writeSending(context, known, readIncoming))
 }
 
-/** `hasTurn`: this runs in the payment's turn at its incoming payment. Only the first attempt reserves room there. */
+/** `readIncoming` is for the first attempt, which reserves room; no other does. */
 async function writeSending(
   context: Context,
   known: StoredRecord<'outgoing-payment'>,
-  hasTurn: boolean,
+  readIncoming?: () => Promise<StoredRecord<'incoming-payment'> | undefined>,
 ): Promise<HoldResult> {
   const readPayment = knownAtFirst(context.storage, known)
-  let mayReserve = hasTurn
+  let readOnce = readIncoming
   return decide<HoldResult>(context, async () => {
     const record = await readPayment()
     if (record === undefined) throw new Error('an outgoing payment has vanished')
@@ -133,28 +148,29 @@ async function writeSending(
     const dueAt = leaseEnd(context, now)
     const events =
       record.isListed === true ? [] : eventChanges(context, [outgoingPaymentEvent(context, payment, 'created')])
-    const room = mayReserve && isLocalPayment(payment) ? await roomAtOnce(context, payment, now) : undefined
-    mayReserve = false
+    const incoming = await readOnce?.()
+    readOnce = undefined
+    const taken = incoming && (await roomAtOnce(context, incoming, payment, now))
     const write = { ...record, action: 'replace', value: payment, dueAt, isListed: true } satisfies Change
     return {
-      changes: [write, ...(room?.changes ?? []), ...events],
+      changes: [write, ...(taken?.changes ?? []), ...events],
       answer: {
         outcome: 'held',
         record: asCommitted(write),
-        written: { createdEvent: events[0], reservedCreditId: room?.creditId },
+        written: { createdEvent: events[0], room: taken?.room },
       },
     }
   })
 }
 
-async function roomAtOnce(context: Context, payment: LocalPayment, now: number): Promise<TakenRoom | undefined> {
-  // The money is already held: this read only saves the delivery a read, so its failure must not prevent recording the
-  // hold.
-  const incoming = await readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId).catch(
-    () => undefined,
-  )
-  const room = incoming && takeRoom(incoming, payment, await creditIdOf(context, payment.id), now)
-  return room?.ok ? room : undefined
+async function roomAtOnce(
+  context: Context,
+  incoming: StoredRecord<'incoming-payment'>,
+  payment: OutgoingPayment,
+  now: number,
+): Promise<TakenRoom | undefined> {
+  const room = takeRoom(incoming, payment, await creditIdOf(context, payment.id), now)
+  return room.ok ? room : undefined
 }
 
 async function refusePayment(

@@ -11,9 +11,9 @@ import { decideOnce, type Effect, planOnce, unlessRepeated } from '../records/de
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { withHoldDeadline } from './answer-deadline.ts'
-import { askHold, type HoldResult, type WrittenWithHold, writeHold } from './confirm-hold.ts'
+import { askHold, type HoldResult, type KnownIncoming, type WrittenWithHold, writeHold } from './confirm-hold.ts'
 import { eventChanges, outgoingPaymentEvent } from './money-events.ts'
-import { type Intent, type PaymentOrder, planPayment } from './plan-payment.ts'
+import { type Intent, type PaymentOrder, type PaymentTerms, planPayment } from './plan-payment.ts'
 import { turnAtGrant } from './turn-keys.ts'
 
 /** A payment that was created. */
@@ -46,10 +46,10 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const id = context.secrets.randomId()
   // Reads only after a conflict, like every `knownAtFirst`.
   const readToken = knownAtFirst(context.storage, presented)
-  let terms = await unlessRepeated(context, key, order.readTerms)
+  let terms = await unlessRepeated(context, key, () => order.readTerms(order.readAhead))
   const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
     // A repeat has read none. If its first order has just been undone, it is now the first, and needs them.
-    terms ??= await order.readTerms()
+    terms ??= await order.readTerms(context.storage)
     return planPayment(context, order, { id, terms, current: await readToken(), uncommitted })
   }
   const once = await context.decideTogether(
@@ -60,7 +60,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   )
   if (once.isRepeat) return resumePayment(context, presented.value, once.resourceId, once.response)
   const { record, spent } = once.made
-  const held = await beginPayment(context, record)
+  const held = await beginPayment(context, record, receiverOf(order, terms))
   // If another worker was faster, the payment may have ended by now; but with a key, the first answer must be repeated.
   return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
 }
@@ -89,6 +89,11 @@ async function resumePayment(
   return { ...(await beginPayment(context, record)), answer }
 }
 
+/** The receiver on this server, as the terms found it. */
+function receiverOf({ endedTurns }: PaymentOrder, terms: PaymentTerms | undefined): KnownIncoming | undefined {
+  return terms?.receiver.kind === 'local' ? { record: terms.receiver.record, endedTurns } : undefined
+}
+
 function refusalOf(decision: Decision | undefined): LedgerRefusal {
   const reason = decision?.action === 'release' ? decision.reason : undefined
   return reason === 'insufficient_funds' || reason === 'account_closed' ? reason : 'not_allowed'
@@ -105,17 +110,22 @@ function refusalOf(decision: Decision | undefined): LedgerRefusal {
 async function beginPayment(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
+  receiver?: KnownIncoming,
 ): Promise<Omit<CreatedPayment, 'answer'>> {
-  const held = await holdMoney(context, record)
+  const held = await holdMoney(context, record, receiver)
   if (held.outcome === 'refused') throw ledgerRefused(held.reason)
   if (held.outcome === 'held') return { record: held.record, isOurs: true, written: held.written }
   return { record: held.record, isOurs: held.outcome === 'unknown' }
 }
 
-async function holdMoney(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HoldResult> {
+async function holdMoney(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  receiver: KnownIncoming | undefined,
+): Promise<HoldResult> {
   const asked = await askHold(withHoldDeadline(context), record.value)
   try {
-    const held = await writeHold(context, record, asked, 'request')
+    const held = await writeHold(context, record, asked, { by: 'request', receiver })
     return held.outcome === 'unknown' ? await showPayment(context, held) : held
   } catch (cause) {
     tellFault(context, 'a payment is left to recovery', cause)

@@ -10,14 +10,14 @@ import { changesOfCredit } from './incoming-changes.ts'
 import type { LocalRecord } from './payment-record.ts'
 import { readReceipts } from './read-receipts.ts'
 import type { Step } from './step.ts'
-import { takeRoom } from './take-room.ts'
+import { type ReservedRoom, takeRoom } from './take-room.ts'
 import { turnAtIncoming } from './turn-keys.ts'
 
 /**
  * Pays a receiver on this server inside the ledger: reserves room in the incoming payment, if that is not done yet,
  * credits the payee, then settles. In that order, because a credit can be refused and a settlement cannot.
  *
- * `reservedCreditId` is the id of the credit if room for it is already reserved.
+ * `reserved` is its room, if that is already reserved.
  *
  * Once the payee is credited only one outcome is left, and the amounts to settle were committed with the order: so the
  * ledger is told to settle at once, and then one commit records the outcome for payer and payee. If the ledger refused
@@ -27,12 +27,13 @@ import { turnAtIncoming } from './turn-keys.ts'
 export async function deliverLocally(
   context: Context,
   record: LocalRecord,
-  reservedCreditId: string | undefined,
+  reserved: ReservedRoom | undefined,
 ): Promise<Step> {
   const payment = record.value
-  const creditId = reservedCreditId ?? (await creditIdOf(context, payment.id))
-  const reserved = reservedCreditId ? 'reserved' : await reserveRoom(context, record, creditId)
-  if (reserved !== 'reserved') return reserved
+  const room = reserved ?? (await reserveRoom(context, record))
+  if ('outcome' in room) return room
+  const known = { ...room, endedTurns: context.inTurn.ended() }
+  const creditId = room.receipt.value.id
   const credited = await askLedger(context, 'credit', creditId, () =>
     context.ledger.credit({
       id: creditId,
@@ -45,11 +46,11 @@ export async function deliverLocally(
   if (credited.outcome === 'unknown') return { outcome: 'stalled', reason: credited.reason }
   if (credited.outcome === 'refused') {
     const release: Decision = { action: 'release', reason: credited.reason }
-    return writeOutcome(context, record, creditId, { decision: release, isTold: false })
+    return writeOutcome(context, record, known, { decision: release, isTold: false })
   }
   const settle: Decision = { action: 'settle', amount: payment.debitAmount.value, fee: payment.fee.value }
   const settled = await askEnd(context, payment, settle)
-  return writeOutcome(context, record, creditId, { decision: settle, isTold: settled.outcome === 'done' })
+  return writeOutcome(context, record, known, { decision: settle, isTold: settled.outcome === 'done' })
 }
 
 /**
@@ -57,33 +58,40 @@ export async function deliverLocally(
  * has the payment by now does not matter here: whoever reserves or gives up inserts the receipt, whose id is unique, so the
  * two exclude each other. Without an incoming payment nothing was ever reserved.
  */
-async function reserveRoom(context: Context, record: LocalRecord, creditId: string): Promise<'reserved' | Step> {
-  return decideAtReceiver<'reserved' | Step>(context, record.value, async () => {
+async function reserveRoom(context: Context, record: LocalRecord): Promise<ReservedRoom | Step> {
+  const creditId = await creditIdOf(context, record.value.id)
+  return decideAtReceiver<ReservedRoom | Step>(context, record.value, async () => {
     const { incoming, receipts } = await readReceipts(context, record.value.incomingPaymentId, creditId)
     const [receipt] = receipts
-    if (receipt?.value.state === 'reserved') return { answer: 'reserved' }
+    if (incoming && receipt?.value.state === 'reserved') return { answer: { incoming, receipt } }
     if (receipt !== undefined) return { answer: await takenOver(context, record) }
     // The incoming payment ended so long ago that it was deleted: so no room in it was ever reserved. @spec INC-14
     if (incoming === undefined) return changesOfDecision(context, record, { action: 'release', reason: 'expired' }, [])
-    const room = takeRoom(incoming, record.value, creditId, context.clock.now())
-    if (!room.ok) return changesOfDecision(context, record, { action: 'release', reason: room.reason }, room.changes)
-    return { changes: room.changes, answer: 'reserved' }
+    const taken = takeRoom(incoming, record.value, creditId, context.clock.now())
+    if (!taken.ok) return changesOfDecision(context, record, { action: 'release', reason: taken.reason }, taken.changes)
+    return { changes: taken.changes, answer: taken.room }
   })
 }
 
 /**
  * Commits the outcome of the credit on both sides at once: the receipt, the incoming payment and the outgoing payment,
- * which also ends if the ledger `isTold` of the decision.
+ * which also ends if the ledger `isTold` of the decision. Both are read only if others have had their turn here since room was
+ * reserved, or after a conflict.
  * @spec INC-6
  */
 async function writeOutcome(
   context: Context,
   record: LocalRecord,
-  creditId: string,
+  room: ReservedRoom & { readonly endedTurns: number },
   { decision, isTold }: { readonly decision: Decision; readonly isTold: boolean },
 ): Promise<Step> {
+  const { incomingPaymentId } = record.value
+  let known = context.inTurn.isQuietSince(turnAtIncoming(incomingPaymentId), room.endedTurns) ? room : undefined
   return decideAtReceiver<Step>(context, record.value, async () => {
-    const { incoming, receipts } = await readReceipts(context, record.value.incomingPaymentId, creditId)
+    const { incoming, receipts } = known
+      ? { incoming: known.incoming, receipts: [known.receipt] }
+      : await readReceipts(context, incomingPaymentId, room.receipt.value.id)
+    known = undefined
     const [receipt] = receipts
     if (incoming === undefined || receipt === undefined) throw new Error('the receipt of a payment has vanished')
     if (receipt.value.state !== 'reserved') return { answer: await takenOver(context, record) }

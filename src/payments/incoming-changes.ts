@@ -7,7 +7,10 @@ import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { eventChanges, incomingPaymentEvent } from './money-events.ts'
 
 /** The change that writes an incoming payment; one that is completed or expired is no longer due. */
-export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value: IncomingPayment): Change {
+export function replaceIncoming(
+  record: StoredRecord<'incoming-payment'>,
+  value: IncomingPayment,
+): StoredRecord<'incoming-payment'> & { readonly action: 'replace' } {
   const { dueAt, ...rest } = record
   return { ...rest, action: 'replace', value, ...(dueAt !== undefined && !hasEnded(value) && { dueAt }) }
 }

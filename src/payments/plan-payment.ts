@@ -1,6 +1,6 @@
 import { grantLimitExceeded, invalidQuote, invalidSignature, invalidToken } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
-import type { Change, StoredRecord } from '../ports/storage.ts'
+import type { Change, Storage, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import { amountOf } from '../protocol/amount.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
@@ -36,7 +36,11 @@ export interface PaymentOrder extends SingleUse {
   readonly presented: StoredRecord<'access-token'>
   readonly signedRequest: Omit<SignedRequest, 'id'>
   /** Reads what the payment is based on; called until it has succeeded once. */
-  readonly readTerms: () => Promise<PaymentTerms>
+  readonly readTerms: (storage: Storage) => Promise<PaymentTerms>
+  /** The storage for the first call of `readTerms` before the grant's turn: it knows what the body names. */
+  readonly readAhead: Storage
+  /** How many turns had ended before anything was read. */
+  readonly endedTurns: number
   /** The answer to the order; `spent` is what its grant has spent, this payment included. */
   readonly answerOf: (payment: OutgoingPayment, spent: Spending) => KeptAnswer
 }
@@ -140,8 +144,7 @@ function payeeOf({
   receiver,
   rail,
 }: PaymentTerms): Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount' | 'rail'> {
-  if (receiver.kind === 'local')
-    return { incomingPaymentId: receiver.incomingPaymentId, payeeAccount: receiver.account }
+  if (receiver.kind === 'local') return { incomingPaymentId: receiver.record.value.id, payeeAccount: receiver.account }
   // The quote was made when the receiver's URL was still a local one.
   if (rail === undefined) throw invalidQuote('the receiver is now on another server')
   const { details, walletAddress } = receiver

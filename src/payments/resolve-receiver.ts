@@ -1,6 +1,7 @@
 import { rateLimited } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { ReceiverAsker } from '../ports/remote-receivers.ts'
+import type { StoredRecord } from '../ports/storage.ts'
 import { type Asset, isSameAsset } from '../protocol/amount.ts'
 import { assetOf, isActive, remainderOf, roomOf } from '../protocol/incoming-payment.ts'
 import { isLocalReceiver, parseReceiver, type ReceiverUrl } from '../protocol/receiver.ts'
@@ -20,7 +21,8 @@ export interface LocalReceiver {
   readonly kind: 'local'
   /** Its URL in normal form. */
   readonly url: string
-  readonly incomingPaymentId: string
+  /** As it was read. */
+  readonly record: StoredRecord<'incoming-payment'>
   readonly asset: Asset
   /** What may still be paid in; absent if the payment names no amount. */
   readonly remainder?: bigint
@@ -89,7 +91,7 @@ async function resolveLocal(context: Context, { url, id }: ReceiverUrl): Promise
     receiver: {
       kind: 'local',
       url,
-      incomingPaymentId: payment.id,
+      record,
       asset: assetOf(payment),
       ...(remainder !== undefined && { remainder }),
       room: roomOf(payment),

@@ -1,11 +1,12 @@
 import type { StoredRecord } from '../ports/storage.ts'
+import type { ReservedRoom } from './take-room.ts'
 
 /** The payment has moved one state further. */
 export interface Moved {
   readonly outcome: 'moved'
   readonly record: StoredRecord<'outgoing-payment'>
-  /** The id of the credit that the same commit reserved room for; absent if it reserved none. */
-  readonly reservedCreditId?: string | undefined
+  /** The room that the same commit reserved; absent if it reserved none. */
+  readonly room?: ReservedRoom | undefined
   /** The id of the incoming payment if it is complete by that, and its host is to hear of it. */
   readonly completes?: string | undefined
 }

@@ -1,16 +1,23 @@
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { type NotPayable, reserveReceipt } from '../protocol/incoming-payment.ts'
-import type { LocalPayment } from '../protocol/outgoing-payment.ts'
+import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
+import { asCommitted } from '../records/as-committed.ts'
 import { keepIncoming, replaceIncoming } from './incoming-changes.ts'
 
 /**
  * Room for a payment: a part of what the incoming payment can still take, reserved until the ledger has answered the
- * credit. `creditId` names that credit; `changes` reserve the room.
+ * credit. The id of the receipt is that of the credit.
  */
+export interface ReservedRoom {
+  readonly incoming: StoredRecord<'incoming-payment'>
+  readonly receipt: StoredRecord<'receipt'>
+}
+
+/** Room, as it is once the changes that reserve it are committed. */
 export interface TakenRoom {
   readonly ok: true
-  readonly creditId: string
+  readonly room: ReservedRoom
   readonly changes: readonly Change[]
 }
 
@@ -25,7 +32,7 @@ export type Room = TakenRoom | { readonly ok: false; readonly reason: NotPayable
  */
 export function takeRoom(
   incoming: StoredRecord<'incoming-payment'>,
-  payment: LocalPayment,
+  payment: OutgoingPayment,
   creditId: string,
   now: number,
 ): Room {
@@ -38,7 +45,12 @@ export function takeRoom(
     createdAt: now,
     outgoingPaymentId: payment.id,
   }
-  const insert: Change = { action: 'insert', kind: 'receipt', value: receipt }
+  const insert = { action: 'insert', kind: 'receipt', value: receipt } satisfies Change
   if (!reserved.ok) return { ok: false, reason: reserved.reason, changes: [insert, ...keepIncoming(incoming)] }
-  return { ok: true, creditId, changes: [replaceIncoming(incoming, reserved.payment), insert] }
+  const replace = replaceIncoming(incoming, reserved.payment)
+  return {
+    ok: true,
+    room: { incoming: asCommitted(replace), receipt: asCommitted(insert) },
+    changes: [replace, insert],
+  }
 }

@@ -83,6 +83,13 @@ export interface InTurn {
   <T>(key: string, task: () => Promise<T>, place?: 'first' | 'last'): Promise<T>
   /** How many tasks of this key run or wait: a task that need not take a turn, or can be refused, takes none behind many. */
   countOf(key: string): number
+  /** How many turns have ended in this process, at any key. */
+  ended(): number
+  /**
+   * Whether no task of this key runs or waits, and none has ended since so many turns had: so what its tasks write is as it was
+   * then, unless another process has written it. `false` tells nothing: some keys are counted together.
+   */
+  isQuietSince(key: string, ended: number): boolean
 }
 
 /**

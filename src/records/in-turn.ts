@@ -6,12 +6,21 @@ interface Queue {
   readonly last: (() => void)[]
 }
 
+const COUNTED_DIGITS = 3
+
+/** Where the last end of a turn is noted. Keys end with ids, and these with random hexadecimal digits. */
+function placeOf(key: string): number {
+  return Number.parseInt(key.slice(-COUNTED_DIGITS), 16) || 0
+}
+
 /**
  * Runs tasks of one key one after the other, and tasks of different keys in parallel. The storage decides every race by
  * itself; this only saves the writers of one busy record in this process from conflicts.
  */
 export function createTurns(): InTurn {
   const queues = new Map<string, Queue>()
+  const lastEnds = new Float64Array(16 ** COUNTED_DIGITS)
+  let ends = 0
   const inTurn = async <T>(key: string, task: () => Promise<T>, place: keyof Queue = 'last'): Promise<T> => {
     const known = queues.get(key)
     const queue: Queue = known ?? { first: [], last: [] }
@@ -20,6 +29,7 @@ export function createTurns(): InTurn {
     try {
       return await task()
     } finally {
+      lastEnds[placeOf(key)] = ++ends
       const begin = queue.first.shift() ?? queue.last.shift()
       if (begin === undefined) queues.delete(key)
       else begin()
@@ -29,5 +39,7 @@ export function createTurns(): InTurn {
     const queue = queues.get(key)
     return queue === undefined ? 0 : queue.first.length + queue.last.length + 1
   }
-  return Object.assign(inTurn, { countOf })
+  const isQuietSince = (key: string, ended: number): boolean =>
+    !queues.has(key) && (lastEnds[placeOf(key)] ?? 0) <= ended
+  return Object.assign(inTurn, { countOf, ended: () => ends, isQuietSince })
 }

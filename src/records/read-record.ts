@@ -1,4 +1,4 @@
-import type { RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
+import type { Key, RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 
 /** Whether there is a record and it is of this kind. */
@@ -40,6 +40,21 @@ export function knownAtFirst<K extends RecordKind>(
     isFirst = false
     return known
   }
+}
+
+/**
+ * A storage whose first read of one record, alone, is answered with what is known of it; every other read is a read. For what
+ * a request has just read, and decides on as if it had read it only now.
+ */
+export function knowingAtFirst(storage: Storage, known: Key, record: StoredRecord | undefined): Storage {
+  let isFirst = true
+  const get: Storage['get'] = async (keys) => {
+    const [key] = keys
+    if (!isFirst || keys.length !== 1 || key?.kind !== known.kind || key.id !== known.id) return storage.get(keys)
+    isFirst = false
+    return [record]
+  }
+  return { ...storage, get }
 }
 
 /** Keeps those records that exist and are of one kind, with their type. */

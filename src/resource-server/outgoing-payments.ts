@@ -1,5 +1,5 @@
 import { invalidQuote, invalidReceiver } from '../errors/conditions.ts'
-import type { RecordCaller, TokenCaller } from '../http/credentials.ts'
+import type { NamingCaller, RecordCaller, TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
@@ -12,7 +12,7 @@ import type { PaymentOrder, PaymentTerms } from '../payments/plan-payment.ts'
 import { priceRequest } from '../payments/price-request.ts'
 import { mostOf, resolveReceiver } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
-import type { StoredRecord } from '../ports/storage.ts'
+import type { Storage, StoredRecord } from '../ports/storage.ts'
 import { isSameAsset } from '../protocol/amount.ts'
 import { toBase64url } from '../protocol/bytes.ts'
 import type { ClientId } from '../protocol/client.ts'
@@ -38,23 +38,26 @@ export async function createOutgoingPayment({
   exchange,
   caller,
   body,
-}: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
+}: Input<NamingCaller, CreateOutgoingPayment>): Promise<Result> {
   const { context } = exchange
   // For what is asked before the answer; what goes on after it has `context`, without that deadline.
   const timed = withAnswerDeadline(context, exchange.startedAt)
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'outgoing-payment', 'create', body.walletAddress)
-  const readTerms = async (): Promise<PaymentTerms> => {
-    const payer = await activeWalletAddress(timed, caller, url)
+  const readTerms = async (storage: Storage): Promise<PaymentTerms> => {
+    const reading = { ...timed, storage }
+    const payer = await activeWalletAddress(reading, caller, url)
     const terms =
       'quoteId' in body
-        ? await termsOfQuote(timed, payer, body.quoteId, caller.token.client)
-        : await termsOfIncomingPayment(timed, payer, body, caller.token.client)
+        ? await termsOfQuote(reading, payer, body.quoteId, caller.token.client)
+        : await termsOfIncomingPayment(reading, payer, body, caller.token.client)
     return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
   }
   const { record, answer, isOurs, written } = await createPayment(timed, {
     ...use,
     presented: caller.presented,
+    readAhead: caller.storage,
+    endedTurns: exchange.endedTurns,
     signedRequest: signedRequestOf(exchange, caller),
     readTerms,
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),

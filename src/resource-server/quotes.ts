@@ -1,4 +1,4 @@
-import type { RecordCaller, TokenCaller } from '../http/credentials.ts'
+import type { NamingCaller, RecordCaller, TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { claimSignature } from '../http/replay-claims.ts'
@@ -23,9 +23,9 @@ import { quoteUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
 
 /** `create-quote`. @spec QUO-1 @spec QUO-2 @spec QUO-6 */
-export async function createQuote({ exchange, caller, body }: Input<TokenCaller, CreateQuote>): Promise<Result> {
+export async function createQuote({ exchange, caller, body }: Input<NamingCaller, CreateQuote>): Promise<Result> {
   const { context } = exchange
-  const timed = withAnswerDeadline(context, exchange.startedAt)
+  const timed = { ...withAnswerDeadline(context, exchange.startedAt), storage: caller.storage }
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'quote', 'create', body.walletAddress)
   const once = await decideOnce(timed, use, async () => {

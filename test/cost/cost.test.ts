@@ -26,11 +26,11 @@ create-incoming-payment             1      2      3      1    1      1      4   
 get-incoming-payment                1      0      0      0    1      1      3    2   0    1   0
 list-incoming-payments              2      0      0      0    1      1      2    0   1    1   0
 complete-incoming-payment           2      2      3      0    1      1      2    0   0    1   0
-create-quote                        2      1      1      1    1      1      3    0   1    2   0
+create-quote                        1      1      1      1    1      1      3    0   1    2   0
 get-quote                           1      0      0      0    1      1      2    0   0    1   0
-create-outgoing-payment             6      5     15      4    1      1      5    0   1    5   0
-create-outgoing-payment, limited    6      5     15      4    1      1      5    0   1    5   0
-create-outgoing-payment, quoted     8      6     18      3    1      1      5    0   2    4   0
+create-outgoing-payment             3      5     15      4    1      1      5    0   1    5   0
+create-outgoing-payment, limited    3      5     15      4    1      1      5    0   1    5   0
+create-outgoing-payment, quoted     5      6     18      3    1      1      5    0   2    4   0
 get-outgoing-payment                1      0      0      0    1      1      2    0   0    1   0
 list-outgoing-payments              2      0      0      0    1      1      2    0   1    1   0
 get-outgoing-payment-grant          2      0      0      0    1      1      2    0   0    1   0

@@ -1,6 +1,6 @@
-import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { expectRefusal } from '../resource-server/observed-wallet.ts'
+import { testLedger } from '../support/test-wallet.ts'
 import { type HandSignedPayment, handSignedPayment, keyIdAt, refusedBecause } from './hand-signed-payment.ts'
 import type { Draft } from './sign-by-hand.ts'
 
@@ -91,15 +91,15 @@ describe('a payment that was made', () => {
   ])(
     'T-9 SIG-26 whose claim may be forgotten before it is committed %s',
     async (_, milliseconds, status, description) => {
-      const storage = memoryStorage()
-      let reads = (): void => undefined
-      const get: typeof storage.get = async (keys) => {
-        if (keys.some(({ kind }) => kind === 'incoming-payment')) reads()
-        return storage.get(keys)
+      const ledger = testLedger()
+      let looksUp = (): void => undefined
+      const account: typeof ledger.account = async (name) => {
+        looksUp()
+        return ledger.account(name)
       }
-      const payment = await handSignedPayment({ storage: { ...storage, get } })
-      reads = () => {
-        reads = () => undefined
+      const payment = await handSignedPayment({ ledger: { ...ledger, account } })
+      looksUp = () => {
+        looksUp = () => undefined
         payment.wallet.clock.advance(milliseconds)
       }
       const answer = await payment.send()

@@ -3,10 +3,11 @@ import { gate } from '../support/gate.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
-import { changesOf, createdBy, isCommit, scene } from './joint-world.ts'
+import { changesOf, createdBy, isCommit, isReadOf, scene } from './joint-world.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
+  eventsOf,
   grantTokens,
   HOUR,
   keyed,
@@ -260,29 +261,58 @@ describe('a hold that is refused in time, but written down only when another wor
 })
 
 describe('room that is reserved together with the word that the money is held', () => {
+  /** An order that waits at a call until another one of the same receiver has ended, in the process that gets both. */
+  const orderBeside = async (
+    at: 'hold' | 'credit',
+    more: Parameters<typeof pay>[3],
+    then: (call: Call) => Fault | undefined,
+  ) => {
+    const { world, process, order } = await scene()
+    const [request, other] = [await order('10', more), await order('20')]
+    process.ports.plan = async ({ name }) => {
+      if (name !== at) return undefined
+      process.ports.plan = () => undefined
+      await ask(process, other)
+      await expect.poll(() => eventsOf(world, 'outgoing_payment.completed').length, { interval: 1 }).toBe(1)
+      process.ports.plan = then
+      return undefined
+    }
+    const answer = await ask(process, request)
+    await process.openPayments.drain()
+    expect(answer?.status).toBe(201)
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([
+      { isListed: true, value: { state: 'completed' } },
+      { isListed: true, value: { state: 'completed' } },
+    ])
+    await checkMoney(world)
+  }
+
   it.each([
     ['without a key', {}],
     ['under a key', keyed('k')],
   ])('is left to the delivery where the incoming payment cannot be read: %s', async (_, more) => {
-    const world = await moneyWorld()
-    const prepared = await preparePayment(world, await grantTokens(world), { from: 'incoming payment' })
-    const process = world.start()
     let reads = 0
-    process.ports.plan = ({ name, arguments: [keys] }) => {
-      const isHeld = process.ports.calls.some((call) => call.name === 'hold')
-      const isRead = name === 'get' && JSON.stringify(keys).includes('"incoming-payment"')
-      return isHeld && isRead && reads++ === 0 ? 'throws' : undefined
-    }
-    const answer = await pay(world, process, prepared, more)
-    expect(answer?.status).toBe(201)
+    await orderBeside('hold', more, (call) =>
+      isReadOf('incoming-payment', call) && reads++ === 0 ? 'throws' : undefined,
+    )
     expect(reads).toBeGreaterThan(1)
-    expect(await world.storage.all('outgoing-payment')).toMatchObject([
-      { isListed: true, value: { state: 'completed' } },
-    ])
-    const read = await world.wallet.send('GET', answer?.body.id ?? '', { token: prepared.token })
-    expect(read).toMatchObject({ status: 200, body: { failed: false, sentAmount: usd('10') } })
-    await checkMoney(world)
   })
+
+  it.each([
+    ['INC-8 is taken', 'hold', ['read', 'commit', 'commit']],
+    ['INC-6 is used', 'credit', ['read', 'commit']],
+  ] as const)(
+    '%s beside the payers of this process who came before its %s, without a conflict',
+    async (_, at, calls) => {
+      const made: string[] = []
+      await orderBeside(at, {}, (call) => {
+        if (isReadOf('incoming-payment', call)) made.push('read')
+        if (isCommit(call) && changesOf(call).some(({ kind }) => kind === 'receipt')) made.push('commit')
+        return undefined
+      })
+      expect(made).toEqual(calls)
+    },
+  )
 })
 
 it('INC-8 room is reserved together with that word only once: a faster payer is left to the delivery', async () => {

@@ -10,6 +10,7 @@ import {
   HOUR,
   keyed,
   moneyWorld,
+  orderCutOff,
   type PreparedPayment,
   type Process,
   pay,
@@ -104,6 +105,7 @@ it('INC-8 a payment for which a worker has reserved room is not given up by one 
   const earlier = await preparePayment(world, tokens, { incoming })
   expect((await pay(world, world.start(), earlier))?.status).toBe(201)
   const prepared = await preparePayment(world, tokens, { receiver: earlier.incomingUrl })
+  await orderCutOff(world, prepared, 'k')
   let ahead = 0
   const other = world.start()
   const one = world.start({ clock: { ...clock, now: () => clock.now() + ahead } })

@@ -12,8 +12,10 @@ import {
   ask,
   eventsOf,
   grantTokens,
+  keyed,
   LEASE,
   moneyWorld,
+  orderCutOff,
   type PreparedPayment,
   type Process,
   pay,
@@ -140,7 +142,7 @@ describe('a worker whose lease lapsed', () => {
     const tokens = await grantTokens(world)
     const prepared = await preparePayment(world, tokens)
     const late = world.start()
-    const sleep = sleepBefore(late, readsReceiverOfHeld(late))
+    const sleep = sleepBefore(late, (call) => isCommit(call) && changesOf(call).some(({ kind }) => kind === 'receipt'))
     const paid = pay(world, late, prepared)
     await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
     world.wallet.clock.advance(LEASE)
@@ -163,6 +165,7 @@ describe('a worker whose lease lapsed', () => {
       const world = await moneyWorld()
       const tokens = await grantTokens(world)
       const prepared = await preparePayment(world, tokens)
+      await orderCutOff(world, prepared, 'k')
       const late = world.start()
       const isRead = readsReceiverOfHeld(late)
       const sleep = sleepBefore(late, isRead)
@@ -170,7 +173,7 @@ describe('a worker whose lease lapsed', () => {
       let reads = 0
       // The first read spares the delivery one of its own, and fails: so the delivery reads, and sleeps.
       late.ports.plan = (call) => (isRead(call) && reads++ === 0 ? 'throws' : plan(call))
-      const paid = pay(world, late, prepared)
+      const paid = pay(world, late, prepared, keyed('k'))
       await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
       expect(await lastState(world)).toBe('sending')
       world.wallet.clock.advance(LEASE)

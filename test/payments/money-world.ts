@@ -273,6 +273,13 @@ export async function pay(
   return answer
 }
 
+/** Gives an order under a key to a process that ends before it asks for the hold: whoever gets it again resumes it. */
+export async function orderCutOff(world: World, prepared: PreparedPayment, key: string): Promise<void> {
+  const process = world.start()
+  process.ports.plan = ({ name }) => (name === 'hold' ? 'crashes before' : undefined)
+  expect(await pay(world, process, prepared, keyed(key))).toBeUndefined()
+}
+
 const MOST_ROUNDS = 12
 
 /** Recovers, by default in a process that never fails, until nothing is due any more, however late. */

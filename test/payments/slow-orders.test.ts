@@ -3,7 +3,7 @@ import { gate } from '../support/gate.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import type { Fault } from './faulty-ports.ts'
-import { changesOf, createdBy, end, intents, isCommit, scene, spentBy, statuses } from './joint-world.ts'
+import { changesOf, createdBy, end, intents, isCommit, quoteOf, scene, spentBy, statuses } from './joint-world.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
@@ -36,13 +36,16 @@ describe('an order that takes its time', () => {
   })
 
   it.each([
-    ['alone', 0],
-    ['with another one', 1],
+    ['alone', 0, false],
+    ['alone, from a quote', 0, true],
+    ['with another one', 1, false],
   ])(
     'OUT-12 is the first under its key if the one that it repeats is undone before its turn: %s',
-    async (_, beside) => {
+    async (_, beside, isQuoted) => {
       const { world, process, order, tokens, incomingUrl } = await scene()
-      const json = { walletAddress: ALICE, incomingPayment: incomingUrl, debitAmount: usd('10') }
+      const json = isQuoted
+        ? { walletAddress: ALICE, quoteId: await quoteOf(world, tokens, incomingUrl, '10') }
+        : { walletAddress: ALICE, incomingPayment: incomingUrl, debitAmount: usd('10') }
       const sign = () => signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json, keyed('a-key'))
       const { open: undo, opened: isToBeUndone } = gate()
       let isBeingUndone = false

@@ -107,4 +107,26 @@ describe('createTurns', () => {
     await both[1]
     expect(inTurn.countOf('key')).toBe(0)
   })
+
+  it('tells whether a turn of a key has ended since, or runs', async () => {
+    const inTurn = createTurns()
+    const [one, other] = ['incoming:00a', 'incoming:00b']
+    const before = inTurn.ended()
+    const [a, b] = [heldTask([], 'a'), heldTask([], 'b')]
+    const both = [inTurn(one, a.task), inTurn(one, b.task)]
+    expect([inTurn.isQuietSince(one, before), inTurn.isQuietSince(other, before)]).toEqual([false, true])
+    a.end('reject')
+    await expect(both[0]).rejects.toThrow('a')
+    const between = inTurn.ended()
+    b.end('resolve')
+    await both[1]
+    expect([before, between].map((ended) => inTurn.isQuietSince(one, ended))).toEqual([false, false])
+    expect([inTurn.isQuietSince(one, inTurn.ended()), inTurn.isQuietSince(other, before)]).toEqual([true, true])
+  })
+
+  it('counts keys whose ends are no digits together', async () => {
+    const inTurn = createTurns()
+    await inTurn('one key', async () => 1)
+    expect([inTurn.isQuietSince('other key', 0), inTurn.isQuietSince('other key', 1)]).toEqual([false, true])
+  })
 })

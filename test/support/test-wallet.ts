@@ -121,7 +121,7 @@ export async function testWallet(overrides: Partial<OpenPaymentsOptions> = {}): 
   const sendRaw = async (request: HttpRequest): Promise<Answer> => {
     const before = events.length
     const response = await openPayments.handle(request)
-    const event = events.slice(before).find((one) => one.type === 'request')
+    const event = events.slice(before).find((one) => one.type === 'request' && one.status === response.status)
     const text = bodyText(response)
     const isJson = response.headers['content-type'] === 'application/json'
     const body = isJson && text !== undefined ? JSON.parse(text) : undefined

@@ -1,0 +1,73 @@
+import { memoryStorage } from 'open-payments-server/storage/memory'
+import { describe, expect, it } from 'vitest'
+import {
+  ALICE,
+  BASE,
+  incomingPayment,
+  spendingToken,
+  type TestWallet,
+  testWallet,
+  usd,
+} from '../support/test-wallet.ts'
+
+/** A wallet whose first read of each request is noted, by kinds; and an order that can be varied. */
+async function readWallet() {
+  const inner = memoryStorage()
+  const reads: string[] = []
+  const wallet = await testWallet({
+    storage: {
+      ...inner,
+      get: async (keys) => {
+        reads.push(keys.map(({ kind }) => kind).join(' '))
+        return inner.get(keys)
+      },
+    },
+  })
+  const token = await spendingToken(wallet)
+  const { payment: receiver } = await incomingPayment(wallet)
+  const firstRead = async (path: string, json: unknown, more: Parameters<TestWallet['send']>[2] = {}) => {
+    reads.length = 0
+    const { status } = await wallet.send('POST', `${BASE}${path}`, { token, json, ...more })
+    return [status, reads[0]]
+  }
+  return { wallet, token, receiver, firstRead }
+}
+
+describe('what a body names', () => {
+  it('is read together with the token: the receiver of a quote, the quote or the receiver of an order', async () => {
+    const { wallet, token, receiver, firstRead } = await readWallet()
+    const quote = { walletAddress: ALICE, receiver: receiver.id, method: 'ilp', debitAmount: usd('10') }
+    const both = 'access-token incoming-payment'
+    expect(await firstRead('/quotes', quote)).toEqual([201, both])
+    const { body } = await wallet.send('POST', `${BASE}/quotes`, { token, json: quote })
+    const order = { walletAddress: ALICE, quoteId: body.id }
+    expect(await firstRead('/outgoing-payments', order)).toEqual([201, 'access-token quote'])
+    const direct = { walletAddress: ALICE, incomingPayment: receiver.id, debitAmount: usd('10') }
+    expect(await firstRead('/outgoing-payments', direct)).toEqual([201, both])
+  })
+
+  it.each([
+    ['is on another server', (id: string) => ({ incomingPayment: id.replace('wallet.', 'other.') }), 400],
+    ['has no identifier', (id: string) => ({ incomingPayment: `${id}0` }), 400],
+    ['is no text', () => ({ incomingPayment: 1 }), 400],
+    ['is written in another way', (id: string) => ({ incomingPayment: id.replace('.example/', '.example:443/') }), 201],
+    [
+      'is a quote at the place of a receiver',
+      (id: string) => ({ incomingPayment: id.replace(/in\w+-\w+/, 'quotes') }),
+      400,
+    ],
+    ['stands in a long body', (id: string) => ({ incomingPayment: id, metadata: { note: 'x'.repeat(4096) } }), 201],
+  ])('is not read ahead where it %s', async (_, varied, status) => {
+    const { receiver, firstRead } = await readWallet()
+    const order = { walletAddress: ALICE, debitAmount: usd('10'), ...varied(receiver.id) }
+    expect(await firstRead('/outgoing-payments', order)).toEqual([status, 'access-token'])
+  })
+
+  it('T-38 decides nothing for somebody without a token: whatever the body is, it gets the same 401', async () => {
+    const { receiver, firstRead } = await readWallet()
+    const order = { walletAddress: ALICE, incomingPayment: receiver.id, debitAmount: usd('10') }
+    for (const json of [order, { ...order, incomingPayment: `${receiver.id.slice(0, -1)}x` }, 'no object', null, []])
+      expect((await firstRead('/outgoing-payments', json, { token: 'unknown' }))[0]).toBe(401)
+    expect(await firstRead('/outgoing-payments', order, { token: '' })).toEqual([401, undefined])
+  })
+})
