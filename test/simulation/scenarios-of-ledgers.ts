@@ -194,14 +194,14 @@ export const OF_LEDGERS: readonly Scenario[] = [
         edits: [
           {
             file: HOLD,
-            find: 'const room = incoming && takeRoom(',
+            find: 'const room = takeRoom(',
             put: `await context.ledger.credit({
                 id: await creditIdOf(context, payment.id),
                 account: payment.payeeAccount,
                 amount: payment.receiveAmount,
                 counterparty: { kind: 'local', account: payment.account, incomingPayment: payment.incomingPaymentId },
               })
-              const room = incoming && takeRoom(`,
+              const room = takeRoom(`,
           },
         ],
         finds: /not what is committed/,

@@ -3,7 +3,7 @@ import type { Order } from './orders.ts'
 import type { Scenario } from './scenario.ts'
 import { NO_KEY } from './scenarios-of-commits.ts'
 import type { Call } from './scheduler.ts'
-import { CLOSED, commitsState, named, OPEN, readsKind, type Stage } from './stage.ts'
+import { CLOSED, commitsState, named, OPEN, readsKind, type Stage, usd } from './stage.ts'
 import type { SimulatedProcess } from './world.ts'
 
 const HOLD = 'src/payments/confirm-hold.ts'
@@ -26,7 +26,7 @@ async function repeatMeanwhile(
   stage: Stage,
   [one, other]: readonly [SimulatedProcess, SimulatedProcess],
   order: Order,
-  kind: 'quote' | 'spending',
+  kind: 'incoming-payment' | 'spending',
 ): Promise<void> {
   const reads = stage.keepBack(other, 'effect', readsKind(kind))
   const second = stage.place(order, other)
@@ -153,8 +153,8 @@ export const OF_ORDERS: readonly Scenario[] = [
     async play(stage) {
       const [one, other] = [stage.start(), stage.start()]
       const receiver = await stage.incoming()
-      const order = stage.order({ receiver })
-      const reads = [one, other].map((process) => stage.keepBack(process, 'effect', readsKind('incoming-payment')))
+      const order = stage.order({ receiver, key: 'key' })
+      const reads = [one, other].map((process) => stage.keepBack(process, 'effect', readsKind('idempotency-key')))
       stage.place(order, one)
       await stage.runOut()
       const second = stage.replay(order, other)
@@ -195,12 +195,12 @@ export const OF_ORDERS: readonly Scenario[] = [
     without: [{ what: 'the key in the commit of the order', edits: [NO_KEY], finds: /not one commit|paid/ }],
   },
   {
-    name: 'a repeat finds its quote used by the request that it repeats',
+    name: 'a repeat finds its receiver paid by the request that it repeats',
     async play(stage) {
       const processes = [stage.start(), stage.start()] as const
-      const receiver = await stage.incoming()
+      const receiver = await stage.incoming({ incomingAmount: usd(40) })
       const order = stage.order({ receiver, quote: await stage.quote(receiver, 40), key: 'key' })
-      await repeatMeanwhile(stage, processes, order, 'quote')
+      await repeatMeanwhile(stage, processes, order, 'incoming-payment')
     },
     without: [
       {
@@ -275,7 +275,7 @@ export const OF_ORDERS: readonly Scenario[] = [
         edits: [
           {
             file: CREATE,
-            find: '    terms ??= await order.readTerms()\n',
+            find: '    terms ??= await order.readTerms(context.storage)\n',
             put: '    if (terms === undefined) throw invalidQuote()\n',
           },
           {
@@ -284,6 +284,11 @@ export const OF_ORDERS: readonly Scenario[] = [
             put: 'idempotencyConflict, invalidQuote, ledgerRefused',
           },
         ],
+        finds: /the repeat is a first order/,
+      },
+      {
+        what: 'that they are not what was read ahead',
+        edits: [{ file: CREATE, find: 'order.readTerms(context.storage)', put: 'order.readTerms(order.readAhead)' }],
         finds: /the repeat is a first order/,
       },
     ],

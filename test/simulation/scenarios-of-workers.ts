@@ -93,8 +93,14 @@ export const OF_WORKERS: readonly Scenario[] = [
       const [one, other] = [stage.start(), stage.start()]
       const receiver = await stage.incoming()
       const readsEither = (call: Call): boolean => readsKind('receipt')(call) || readsKind('incoming-payment')(call)
-      const reads = stage.keepBack(one, 'reply', (call) => stage.calls.some(named('credit')) && readsEither(call))
+      const credits = stage.keepBack(one, 'effect', named('credit'))
       stage.place(stage.order({ receiver }), one)
+      await stage.untilKept(credits)
+      // Somebody else has a turn at the receiver in this process, which then reads it again.
+      const euros = { value: 1n, assetCode: 'EUR', assetScale: 2 }
+      await stage.until(one.openPayments.incomingPayments.received(lastSegment(receiver), euros, 'wire'))
+      const reads = stage.keepBack(one, 'reply', readsEither)
+      credits.letGo()
       await stage.runOut()
       stage.world.scheduler.pass(LEASE)
       other.openPayments.recover()
@@ -191,7 +197,7 @@ export const OF_WORKERS: readonly Scenario[] = [
         what: 'the moment at which both are read, and the receipt that giving up inserts, too',
         edits: [
           READ_APART,
-          { file: DELIVER, find: 'reason: room.reason }, room.changes)', put: 'reason: room.reason }, [])' },
+          { file: DELIVER, find: 'reason: taken.reason }, taken.changes)', put: 'reason: taken.reason }, [])' },
         ],
         finds: /8: |ledger: credit/,
       },
