@@ -29,11 +29,13 @@ export class AssertionError extends Error {
 
 const LONGEST = 2000
 
+/** As JSON, but with bigints and `undefined` as they stand in code: in quotes they would look like texts. */
 function describe(value: unknown): string {
-  const text = JSON.stringify(value, (_name, member: unknown) => {
-    if (typeof member === 'bigint') return `${member}n`
-    return member === undefined ? 'undefined' : member
+  const json = JSON.stringify(value, (_name, member: unknown) => {
+    if (typeof member === 'bigint') return `\0${member}n`
+    return member === undefined ? '\0undefined' : member
   })
+  const text = json.replace(/"\\u0000(-?\d+n|undefined)"/g, '$1')
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text
 }
 

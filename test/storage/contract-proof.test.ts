@@ -3,7 +3,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { AssertionError } from '../../src/testing/assertions.ts'
 import type { StorageUnderTest } from '../../src/testing/storage-case.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
-import type { BrokenStore } from './contract-broken.ts'
+import { type BrokenStore, reading } from './contract-broken.ts'
 import { BROKEN_COMMITS } from './contract-broken-commits.ts'
 import { BROKEN_FAILURES } from './contract-broken-failures.ts'
 import { BROKEN_IDS } from './contract-broken-ids.ts'
@@ -49,6 +49,20 @@ describe('the storage contract', () => {
   it('EMB-7 has no case that no broken store breaks', () => {
     const proved = new Set(BROKEN.flatMap(({ breaks }) => breaks))
     expect(storageContract().filter(({ name }) => !proved.has(name))).toEqual([])
+  })
+
+  it('tells a bigint from a text that looks like one, in what it says came', async () => {
+    const texts = (value: object) =>
+      JSON.parse(
+        JSON.stringify(value, (_name, member: unknown) => (typeof member === 'bigint' ? `${member}n` : member)),
+      )
+    const name = 'every kind of record comes back as it was written: exact amounts, absent members absent, its marks'
+    const verdict = await verdictOf(name, () =>
+      reading(memoryStorage(), (record) => ({ ...record, value: texts(record.value) })),
+    )
+    const [, expected, got] = /: expected (.*), got (.*); they differ at/.exec(String(verdict)) ?? []
+    expect(expected).toMatch(/"value":\d+n/)
+    expect(got).toMatch(/"value":"\d+n"/)
   })
 
   it('has no two cases of one name', () => {
