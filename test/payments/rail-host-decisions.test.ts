@@ -5,6 +5,7 @@ import { lastSegment } from '../support/last-segment.ts'
 import { usd } from '../support/test-wallet.ts'
 import { eventsOf, grantTokens, HOUR, moneyWorld, pay, preparePayment } from './money-world.ts'
 import { onlyPayment, payRemotely, prepareRailPayment, type RailWorld, railWorld, recoverLater } from './rail-world.ts'
+import { later } from './slow-rail.ts'
 
 type Word = 'sent' | 'failed'
 
@@ -69,6 +70,20 @@ describe('a delivery of which nobody knows what became of it', () => {
         ...left,
       },
     ])
+  })
+
+  it('counts no more tries of its rail, so that the hourly reminders look like no stalled payment', async () => {
+    const world = await railWorld()
+    const own = world.method
+    world.method = { ...own, deliver: later }
+    await payRemotely(world)
+    await recoverLater(world)
+    expect((await onlyPayment(world)).value.attempts).toBe(2)
+    world.method = { ...own, deliver: async () => ({ outcome: 'pending' }) }
+    await recoverLater(world, HOUR / 2)
+    await recoverLater(world, HOUR)
+    expect(eventsOf(world, 'delivery_unknown')).toHaveLength(2)
+    expect(eventsOf(world, 'payment_resumed').at(-1)).toMatchObject({ attempts: 0 })
   })
 
   it.each([

@@ -1,6 +1,6 @@
-import type { Clock, DeliveryProgress, PaymentMethod, Storage } from 'open-payments-server'
+import type { Change, Clock, DeliveryProgress, PaymentMethod, Storage } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { inFlight, progress } from '../support/fake-rail.ts'
+import { inFlight, progress, RAIL_ACCOUNT } from '../support/fake-rail.ts'
 import { gate } from '../support/gate.ts'
 import { notedPauses } from '../support/noted-pauses.ts'
 import { turns } from '../support/turns.ts'
@@ -15,6 +15,8 @@ import {
   recoverLater,
 } from './rail-world.ts'
 import { dueWorld } from './slow-rail.ts'
+
+const LOST = 'loses the reply'
 
 /** What a process asks of its rail, whose peer cannot be asked again: all leaves at once, and what became of it this process alone knows. */
 function onlyOnce(isRecorded: boolean): PaymentMethod['deliver'] {
@@ -106,32 +108,33 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
     },
   )
 
-  it.each(['throws', 'loses the reply'] as const)(
-    'is waited for a whole lease after the storage was away for nearly one, where a commit %s',
-    async (fault) => {
-      const world = await railWorld({ incomingValue: 13n })
-      const { clock } = world.wallet
-      const deliver: PaymentMethod['deliver'] = async (_delivery, start, record) => {
-        if (start.inFlight.sent > 0n) return { outcome: 'unknown', progress: start }
-        await record(inFlight(start, 13n, 13n))
-        clock.advance(5000)
-        await turns(50)
-        return { outcome: 'delivered', progress: progress(13n, 13n) }
-      }
-      const process = world.process(() => ({ ...world.method, deliver }))
-      let awayUntil: number | undefined
-      process.ports.plan = (call) => {
-        if (isOfDelivery(call)) awayUntil ??= clock.now() + LEASE - 3000
-        if (call.port !== 'storage' || clock.now() >= (awayUntil ?? 0)) return undefined
-        return isOfDelivery(call) ? fault : 'throws'
-      }
-      await pay(world, process, await prepareRailPayment(world))
-      await recoverIn(process, world)
-      expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed', delivery: { sent: '13' } })
-      expect((await world.ledger.balance('alice'))?.held).toBe(0n)
-      expect(eventsOf(world, 'delivery_unknown')).toEqual([])
-    },
-  )
+  it.each([
+    ['a whole lease after the storage was away for nearly one, where a commit throws', LEASE - 3000, 'throws'],
+    ['a whole lease after the storage was away for nearly one, where a commit loses the reply', LEASE - 3000, LOST],
+    ['after the storage was away for a moment, in which a commit loses the reply', 1, LOST],
+  ] as const)('is waited for %s', async (_, away, fault) => {
+    const world = await railWorld({ incomingValue: 13n })
+    const { clock } = world.wallet
+    const deliver: PaymentMethod['deliver'] = async (_delivery, start, record) => {
+      if (start.inFlight.sent > 0n) return { outcome: 'unknown', progress: start }
+      await record(inFlight(start, 13n, 13n))
+      clock.advance(5000)
+      await turns(50)
+      return { outcome: 'delivered', progress: progress(13n, 13n) }
+    }
+    const process = world.process(() => ({ ...world.method, deliver }))
+    let awayUntil: number | undefined
+    process.ports.plan = (call) => {
+      if (isOfDelivery(call)) awayUntil ??= clock.now() + away
+      if (call.port !== 'storage' || clock.now() >= (awayUntil ?? 0)) return undefined
+      return isOfDelivery(call) ? fault : 'throws'
+    }
+    await pay(world, process, await prepareRailPayment(world))
+    await recoverIn(process, world)
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed', delivery: { sent: '13' } })
+    expect((await world.ledger.balance('alice'))?.held).toBe(0n)
+    expect(eventsOf(world, 'delivery_unknown')).toEqual([])
+  })
 
   it.each([
     ['nothing leaves where its commit is answered once nobody waits any more', LEASE, 0],
@@ -260,6 +263,24 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed', delivery: { sent: '13' } })
   })
 
+  it('is known by the first of two commits, where that takes effect just before the second', async () => {
+    const world = await railWorld({ incomingValue: 13n })
+    const late: Change[][] = []
+    const commit: Storage['commit'] = async (changes) => {
+      if (!isOfDelivery({ port: 'storage', name: 'commit', arguments: [changes] })) return world.storage.commit(changes)
+      late.push([...changes])
+      if (late.length === 1) throw new Error('connection lost')
+      if (late.length === 2) expect(await world.storage.commit(late[0] ?? [])).toBe('committed')
+      return world.storage.commit(changes)
+    }
+    const process = world.process(() => ({ ...world.method, deliver: onlyOnce(true) }), {
+      storage: { ...world.storage, commit },
+    })
+    await pay(world, process, await prepareRailPayment(world))
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed', delivery: { sent: '13' } })
+    expect(eventsOf(world, 'payment_resumed')).toEqual([])
+  })
+
   it('T-45 is told to leave nothing where, by the renewal after a slow commit, another worker has it', async () => {
     const world = await railWorld({ incomingValue: 13n })
     const { clock } = world.wallet
@@ -309,6 +330,24 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
     await Promise.all([pay(world, process, one), pay(world, process, other)])
     await process.openPayments.drain()
     expect(eventsOf(world, 'outgoing_payment.failed')).toHaveLength(2)
+  })
+
+  it('is tried once where no pause would help: what it moves is in another asset than its account', async () => {
+    const world = await railWorld({ incomingValue: 13n })
+    const order: string[] = []
+    const deliver: PaymentMethod['deliver'] = async (_delivery, start, record) => {
+      const value = { id: `ilp:${RAIL_ACCOUNT}`, assetCode: 'JPY', assetScale: 0, sent: 0n, inFlight: 0n, received: 0n }
+      await world.storage.commit([{ action: 'insert', kind: 'rail-account', value }])
+      await record(inFlight(start, 13n, 13n)).catch(() => order.push('refused'))
+      return { outcome: 'later', reason: 'an account in another asset' }
+    }
+    const clock = notedPauses(world.wallet.clock, order)
+    await pay(
+      world,
+      world.process(() => ({ ...world.method, deliver }), { clock }),
+      await prepareRailPayment(world),
+    )
+    expect(order).toEqual(['refused'])
   })
 
   it('is written down again only when the pause is over', async () => {
