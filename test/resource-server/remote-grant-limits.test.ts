@@ -216,9 +216,12 @@ describe('a grant against a receiver that says what it likes', () => {
     await expectStatus(201, payQuote(world, body.id))
   })
 
-  it('LIM-1 without a limit of what arrives counts what arrives, however little of what leaves that is', async () => {
+  it.each([
+    ['any limit', undefined],
+    ['a limit of what arrives', { debitAmount: usd('100') }],
+  ])('LIM-1 without %s counts what arrives, however little of what leaves that is', async (_, limits) => {
     const asset = { assetCode: 'FINE', assetScale: 19 }
-    const world = await remoteShop({ receiver: { asset } })
+    const world = await remoteShop({ receiver: { asset }, ...(limits && { limits }) })
     world.rail.answerQuote = async () => quoteAt(1n, 2n ** 63n)
     const { wallet, spending, receiver } = world
     for (const count of ['1', '2']) {
