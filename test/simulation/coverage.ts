@@ -42,6 +42,7 @@ export const LEAST: Readonly<Record<string, number>> = {
   'orders share a commit': 8,
   'clocks are set backwards': 24,
   'clocks are set forwards': 50,
+  'the clock of one process is set': 50,
 
   // What clients, owners and rails do.
   'an order is given again': 160,
@@ -54,6 +55,8 @@ export const LEAST: Readonly<Record<string, number>> = {
   'delete-token 204': 1,
   'delete-continue 204': 2,
   'complete-incoming-payment 200': 22,
+  'a wallet address is closed': 20,
+  'a wallet address is opened': 10,
   'a transfer: counted': 26,
   'a transfer: completed': 1,
   'a transfer: expired': 3,

@@ -78,6 +78,16 @@ function drawDelay(world: World, call: Call): number {
   return random.chance(rate) ? usual + random.between(1_000, shape.slowest) : usual
 }
 
+/** What a ledger takes at least for an answer; perhaps for those about one account only. */
+function pauseOf({ shape, storage }: World, call: Call): number {
+  const [given] = call.arguments
+  if (call.port !== 'ledger' || !isWriting(call) || typeof given !== 'object' || given === null) return 0
+  if (shape.slowAccount === undefined) return shape.ledgerPause
+  const { id } = given as { readonly id: string }
+  const account = 'account' in given ? given.account : storage.find('outgoing-payment', id)?.value.account
+  return account === shape.slowAccount ? shape.ledgerPause : 0
+}
+
 /** Much later than everything that waits: what the network has kept. */
 function drawLateness({ random, shape }: World): number {
   return random.chance(0.5) ? random.between(0, 2_000) : random.between(0, Math.max(5_000, shape.slowest))
@@ -98,7 +108,7 @@ export function callPort<T>(
   return new Promise((resolve, reject) => {
     const reply = (how: string, hear: () => void): void => {
       if (!process.isAlive) return
-      const pause = call.port === 'ledger' && isWriting(call) ? world.shape.ledgerPause : 0
+      const pause = pauseOf(world, call)
       const readyAt = scheduler.elapsed() + pause + drawDelay(world, call)
       scheduler.add({ what: 'reply', call, title: () => `${name} ${how}`, readyAt, run: hear })
     }

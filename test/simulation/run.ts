@@ -103,9 +103,18 @@ function disturb(world: World): void {
   const { random, shape, processes } = world
   if (random.chance(shape.clockStep)) world.setClocks(random.pick([-30_000, -1_000, 5_000, 31_000, 120_000, 1_200_000]))
   const alive = processes.filter(({ isAlive }) => isAlive)
+  if (alive.length > 0 && random.chance(shape.clockStep)) setClock(world, random.pick(alive))
   if (alive.length === 0 || processes.length > 12 || !random.chance(shape.crash)) return
   world.crash(random.pick(alive))
   pause(world, random.pick([0, 50, 5_000, 40_000])).then(() => tend(world, world.start(), () => world.isFaulty))
+}
+
+/** The clock of one process alone is set. */
+function setClock({ random, met, trace }: World, process: SimulatedProcess): void {
+  const step = random.pick([-600_000, -31_000, -1_000, 1_000, 31_000, 600_000, 4_000_000])
+  trace.add(() => `the clock of p${process.id} is set by ${step} ms`)
+  met('the clock of one process is set')
+  process.skew += step
 }
 
 /** What a process does by itself: it recovers when it starts and now and then, and sweeps. */

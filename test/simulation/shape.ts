@@ -65,6 +65,8 @@ export interface Shape {
   readonly slowest: number
   /** What a ledger takes at least for each answer about money, in milliseconds. */
   readonly ledgerPause: number
+  /** The only account of which that is so; absent: all are. */
+  readonly slowAccount?: string
   readonly storage: FaultRates
   readonly ledger: FaultRates
   readonly others: FaultRates
@@ -178,7 +180,8 @@ export function drawShape(random: Random): Shape {
     actions: random.between(5, 18) + (hasRail ? 6 : 0),
     latency: random.pick([0, 5, 40, 400]),
     slowest: random.pick([5_000, 20_000, 90_000]),
-    ledgerPause: isSlowLedger ? random.pick([3_001, 5_000, 20_000]) : 0,
+    ledgerPause: isSlowLedger ? random.pick([3_001, 5_000, 20_000, 100_000]) : 0,
+    ...(isSlowLedger && random.chance(0.6) && { slowAccount: random.pick(['alice', 'bob', 'carol']) }),
     storage: rates(),
     ledger: rates(),
     others: rates(),

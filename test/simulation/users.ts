@@ -11,7 +11,7 @@ import { changeFarReceiver, decideAsHost } from './rail-users.ts'
 import { checkList, checkRead } from './reads.ts'
 import { latest, someReceiver } from './receivers.ts'
 import { reportAgain, reportTransfer } from './transfers.ts'
-import type { World } from './world.ts'
+import { CLIENTS, type World } from './world.ts'
 
 const usd = (value: number) => ({ value: String(value), assetCode: 'USD', assetScale: 2 })
 const eur = (value: number) => ({ value: String(value), assetCode: 'EUR', assetScale: 4 })
@@ -26,7 +26,8 @@ const RECEIVING: readonly Access[] = [
 /** As long as a key is kept, and a little less. */
 const KEPT_MILLISECONDS = 20 * 3600 * 1000
 
-const PAYEES = [BOB, BOB, CAROL, ALICE] as const
+/** Of Bob's account there are three addresses: so an account can be paid by itself under another one. */
+const PAYEES = [BOB, BOB, CAROL, ALICE, CLIENTS[0], CLIENTS[1]] as const
 
 const entryOf = (owner: string, limits?: OutgoingPaymentAccess['limits']): Access => ({
   type: 'outgoing-payment',
@@ -47,6 +48,12 @@ export const SPENDING: readonly (readonly [owner: string, ...access: Access[]])[
   [ALICE, entryOf(ALICE, { debitAmount: usd(100) }), entryOf(ALICE, { debitAmount: usd(300) })],
   [BOB, entryOf(BOB, { debitAmount: usd(400) })],
   [BOB, entryOf(BOB)],
+  [
+    ALICE,
+    entryOf(ALICE, { receiveAmount: eur(15_000), interval: 'R/2026-03-01T12:00:00Z/PT10M' }),
+    entryOf(ALICE, { debitAmount: usd(90) }),
+  ],
+  [CLIENTS[0], entryOf(CLIENTS[0], { debitAmount: usd(300) })],
   [CAROL, entryOf(CAROL, { debitAmount: eur(30_000) })],
 ]
 
@@ -239,6 +246,16 @@ export function askOnceMore(world: World, known: Knowledge): void {
   if (counted.length > 0) reportAgain(world, random.pick(counted))
 }
 
+/** The wallet closes a wallet address, or opens it again. */
+async function closeOrOpenAddress({ random, directory, met }: World): Promise<void> {
+  const url = random.pick([ALICE, BOB, CAROL, CLIENTS[1]])
+  const address = directory.get(url)
+  if (address === undefined) return
+  const isActive = address.isActive === false || random.chance(0.3)
+  met(isActive ? 'a wallet address is opened' : 'a wallet address is closed')
+  directory.set(url, { ...address, isActive })
+}
+
 const WEIGHTS: readonly (readonly [number, (world: World, known: Knowledge) => Promise<unknown>])[] = [
   [9, createIncoming],
   [14, createQuote],
@@ -251,6 +268,7 @@ const WEIGHTS: readonly (readonly [number, (world: World, known: Knowledge) => P
   [4, endGrant],
   [1, getGrant],
   [4, setPermissions],
+  [3, closeOrOpenAddress],
   [1, (world) => askWallet(world, (wallet) => wallet.sweep())],
   [1, (world) => askWallet(world, (wallet) => wallet.recover())],
 ]

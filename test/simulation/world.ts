@@ -35,7 +35,7 @@ export type CreateOpenPayments = (options: OpenPaymentsOptions) => OpenPayments
 export interface SimulatedProcess {
   readonly id: number
   /** How far its clock is off, in milliseconds. */
-  readonly skew: number
+  skew: number
   isAlive: boolean
   readonly openPayments: OpenPayments
   /** What its rail is given, where it has one. */
