@@ -152,6 +152,12 @@ describe('a token, once its wallet address has another account', () => {
       for (const hidden of ofAlice) expect(text).not.toContain(hidden)
     }
     for (const id of ofAlice) await expectRefusal(wallet, invalidRequest('unknown cursor'), () => page(`cursor=${id}`))
+    // A page is full, and what was read to see whether more follow is not shown: others behind it are.
+    await giveTo(wallet, ALICE, 'alice')
+    const url = `${BASE}/outgoing-payments?wallet-address=${encodeURIComponent(ALICE)}&first=2`
+    const { body } = await expectStatus(200, wallet.send('GET', url, { token: tokenOfAlice }))
+    expect(body.result.map(idOf)).toEqual(ofAlice.slice(-2).reverse())
+    expect(body.pagination).toMatchObject({ hasNextPage: true, hasPreviousPage: false })
   })
 
   it('RS-13 OUT-12 repeats no order of the earlier owner under its key', async () => {
