@@ -87,7 +87,7 @@ export interface InTurn {
   ended(): number
   /**
    * Whether no task of this key runs or waits, and none has ended since so many turns had: so what its tasks write is as it was
-   * then, unless another process has written it. `false` tells nothing: some keys are counted together.
+   * then, unless another process has written it. `false` may also mean that this is no longer known.
    */
   isQuietSince(key: string, ended: number): boolean
 }

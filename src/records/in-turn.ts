@@ -6,11 +6,28 @@ interface Queue {
   readonly last: (() => void)[]
 }
 
-const COUNTED_DIGITS = 3
+/** Of how many keys it is known when their last turn ended. */
+const KNOWN_ENDS = 4096
 
-/** Where the last end of a turn is noted. Keys end with ids, and these with random hexadecimal digits. */
-function placeOf(key: string): number {
-  return Number.parseInt(key.slice(-COUNTED_DIGITS), 16) || 0
+/**
+ * When the last turn of a key ended: exactly, or no earlier than it did. Not by a table of hashes: an order that reads once more
+ * than others, because of another's turn, falls out of step with those with whom it shares statements.
+ */
+function lastEnds() {
+  const ends = new Map<string, number>()
+  let forgotten = 0
+  return {
+    of: (key: string): number => ends.get(key) ?? forgotten,
+    note: (key: string, end: number): void => {
+      ends.delete(key)
+      ends.set(key, end)
+      if (ends.size <= KNOWN_ENDS) return
+      const [oldest] = ends
+      if (oldest === undefined) return
+      forgotten = oldest[1]
+      ends.delete(oldest[0])
+    },
+  }
 }
 
 /**
@@ -19,7 +36,7 @@ function placeOf(key: string): number {
  */
 export function createTurns(): InTurn {
   const queues = new Map<string, Queue>()
-  const lastEnds = new Float64Array(16 ** COUNTED_DIGITS)
+  const last = lastEnds()
   let ends = 0
   const inTurn = async <T>(key: string, task: () => Promise<T>, place: keyof Queue = 'last'): Promise<T> => {
     const known = queues.get(key)
@@ -29,7 +46,7 @@ export function createTurns(): InTurn {
     try {
       return await task()
     } finally {
-      lastEnds[placeOf(key)] = ++ends
+      last.note(key, ++ends)
       const begin = queue.first.shift() ?? queue.last.shift()
       if (begin === undefined) queues.delete(key)
       else begin()
@@ -39,7 +56,6 @@ export function createTurns(): InTurn {
     const queue = queues.get(key)
     return queue === undefined ? 0 : queue.first.length + queue.last.length + 1
   }
-  const isQuietSince = (key: string, ended: number): boolean =>
-    !queues.has(key) && (lastEnds[placeOf(key)] ?? 0) <= ended
+  const isQuietSince = (key: string, ended: number): boolean => !queues.has(key) && last.of(key) <= ended
   return Object.assign(inTurn, { countOf, ended: () => ends, isQuietSince })
 }

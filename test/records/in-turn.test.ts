@@ -124,9 +124,14 @@ describe('createTurns', () => {
     expect([inTurn.isQuietSince(one, inTurn.ended()), inTurn.isQuietSince(other, before)]).toEqual([true, true])
   })
 
-  it('counts keys whose ends are no digits together', async () => {
+  it('knows when the turns of 4096 keys have ended, and takes what it has forgotten for an end since', async () => {
     const inTurn = createTurns()
-    await inTurn('one key', async () => 1)
-    expect([inTurn.isQuietSince('other key', 0), inTurn.isQuietSince('other key', 1)]).toEqual([false, true])
+    for (let key = 0; key < 4096; key++) await inTurn(`key ${key}`, async () => key)
+    expect([inTurn.isQuietSince('key 1', 2), inTurn.isQuietSince('another key', 0)]).toEqual([true, true])
+    await inTurn('key 0', async () => 'again')
+    await inTurn('a new key', async () => 'first')
+    const isQuiet = (key: string, ended: number): boolean => inTurn.isQuietSince(key, ended)
+    expect([isQuiet('key 1', 1), isQuiet('key 1', 2), isQuiet('another key', 1)]).toEqual([false, true, false])
+    expect([isQuiet('key 0', 4096), isQuiet('key 0', 4097), isQuiet('key 2', 3)]).toEqual([false, true, true])
   })
 })
