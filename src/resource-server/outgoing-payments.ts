@@ -89,7 +89,9 @@ async function termsOfQuote(
   url: string,
   client: ClientId,
 ): Promise<PaymentTerms> {
-  const quote = await findQuote(context, payer, url, client)
+  const found = await findQuote(context, payer, url, client)
+  // It may have been read before the key: what used it may be undone since, and with that the key is free.
+  const quote = found.value.state === 'open' ? found : await findQuote(context, payer, url, client)
   await requireOpenQuote(context, quote, client)
   const { value } = quote
   // If the wallet has since changed the account's asset, the same number of the new unit would be taken.

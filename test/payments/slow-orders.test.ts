@@ -3,7 +3,18 @@ import { gate } from '../support/gate.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import type { Fault } from './faulty-ports.ts'
-import { changesOf, createdBy, end, intents, isCommit, quoteOf, scene, spentBy, statuses } from './joint-world.ts'
+import {
+  changesOf,
+  createdBy,
+  end,
+  intents,
+  isCommit,
+  isReadOf,
+  quoteOf,
+  scene,
+  spentBy,
+  statuses,
+} from './joint-world.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
@@ -70,6 +81,36 @@ describe('an order that takes its time', () => {
       await end(world)
     },
   )
+
+  it('OUT-12 is the first under its key if the one that it repeats is undone once its own quote was read', async () => {
+    const { world, process, tokens, incomingUrl } = await scene()
+    const json = { walletAddress: ALICE, quoteId: await quoteOf(world, tokens, incomingUrl, '10') }
+    const sign = () => signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json, keyed('a-key'))
+    const [hold, looksUpKey] = [gate(), gate()]
+    process.ports.plan = async ({ name }) => {
+      if (name !== 'hold') return undefined
+      await hold.opened
+      return { answer: { ok: false, reason: 'not_allowed' } }
+    }
+    const first = ask(process, await sign())
+    await expect.poll(() => world.storage.all('outgoing-payment'), { interval: 1 }).toHaveLength(1)
+    world.wallet.clock.advance(1000)
+    const other = world.start()
+    let isAtKey = false
+    other.ports.plan = (call) => {
+      if (isAtKey || !isReadOf('idempotency-key', call)) return undefined
+      isAtKey = true
+      return looksUpKey.opened
+    }
+    const repeat = ask(other, await sign())
+    await expect.poll(() => isAtKey, { interval: 1 }).toBe(true)
+    hold.open()
+    expect((await first)?.body.error?.code).toBe('not_allowed')
+    looksUpKey.open()
+    expect((await repeat)?.status).toBe(201)
+    await other.openPayments.drain()
+    await end(world)
+  })
 
   it.each<[string, Readonly<Record<string, Fault>>, string]>([
     ['before its money is held', { hold: 'crashes before' }, 'completed'],
