@@ -65,6 +65,8 @@ async function moveToEnd(
           tries = 0
           break
         case 'stalled':
+          // Others may have written its receiver, and its receipt, by the next try, which reads them.
+          room = undefined
           tries++
           if (tries < TRIES_AT_ONCE) {
             await pauseBetweenTries(context)

@@ -266,6 +266,7 @@ describe('room that is reserved together with the word that the money is held', 
     at: 'hold' | 'credit',
     more: Parameters<typeof pay>[3],
     then: (call: Call) => Fault | undefined,
+    fault?: Fault,
   ) => {
     const { world, process, order } = await scene()
     const [request, other] = [await order('10', more), await order('20')]
@@ -275,7 +276,7 @@ describe('room that is reserved together with the word that the money is held', 
       await ask(process, other)
       await expect.poll(() => eventsOf(world, 'outgoing_payment.completed').length, { interval: 1 }).toBe(1)
       process.ports.plan = then
-      return undefined
+      return fault
     }
     const answer = await ask(process, request)
     await process.openPayments.drain()
@@ -299,17 +300,23 @@ describe('room that is reserved together with the word that the money is held', 
   })
 
   it.each([
-    ['INC-8 is taken', 'hold', ['read', 'commit', 'commit']],
-    ['INC-6 is used', 'credit', ['read', 'commit']],
+    ['INC-8 is taken', 'hold', undefined, ['read', 'commit', 'commit']],
+    ['INC-6 is used', 'credit', undefined, ['read', 'commit']],
+    ['INC-6 is used by a second try', 'credit', 'throws', ['read', 'commit']],
   ] as const)(
     '%s beside the payers of this process who came before its %s, without a conflict',
-    async (_, at, calls) => {
+    async (_, at, fault, calls) => {
       const made: string[] = []
-      await orderBeside(at, {}, (call) => {
-        if (isReadOf('incoming-payment', call)) made.push('read')
-        if (isCommit(call) && changesOf(call).some(({ kind }) => kind === 'receipt')) made.push('commit')
-        return undefined
-      })
+      await orderBeside(
+        at,
+        {},
+        (call) => {
+          if (isReadOf('incoming-payment', call)) made.push('read')
+          if (isCommit(call) && changesOf(call).some(({ kind }) => kind === 'receipt')) made.push('commit')
+          return undefined
+        },
+        fault,
+      )
       expect(made).toEqual(calls)
     },
   )
