@@ -17,7 +17,7 @@ import { turnAtIncoming } from './turn-keys.ts'
  * Pays a receiver on this server inside the ledger: reserves room in the incoming payment, if that is not done yet,
  * credits the payee, then settles. In that order, because a credit can be refused and a settlement cannot.
  *
- * `reserved` is its room, if that is already reserved.
+ * `reserved` is its room, if that was reserved just now: nothing has been waited for since.
  *
  * Once the payee is credited only one outcome is left, and the amounts to settle were committed with the order: so the
  * ledger is told to settle at once, and then one commit records the outcome for payer and payee. If the ledger refused
