@@ -46,10 +46,10 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const id = context.secrets.randomId()
   // Reads only after a conflict, like every `knownAtFirst`.
   const readToken = knownAtFirst(context.storage, presented)
-  let terms = await unlessRepeated(context, key, () => order.readTerms(order.readAhead))
+  let terms = await unlessRepeated(context, key, order.readTerms)
   const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
     // A repeat has read none. If its first order has just been undone, it is now the first, and needs them.
-    terms ??= await order.readTerms(context.storage)
+    terms ??= await order.readTerms()
     return planPayment(context, order, { id, terms, current: await readToken(), uncommitted })
   }
   const once = await context.decideTogether(

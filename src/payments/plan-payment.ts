@@ -1,6 +1,6 @@
 import { grantLimitExceeded, invalidQuote, invalidSignature, invalidToken } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
-import type { Change, Storage, StoredRecord } from '../ports/storage.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import { amountOf } from '../protocol/amount.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
@@ -36,9 +36,7 @@ export interface PaymentOrder extends SingleUse {
   readonly presented: StoredRecord<'access-token'>
   readonly signedRequest: Omit<SignedRequest, 'id'>
   /** Reads what the payment is based on; called until it has succeeded once. */
-  readonly readTerms: (storage: Storage) => Promise<PaymentTerms>
-  /** The storage for the first call of `readTerms` before the grant's turn: it knows what the body names. */
-  readonly readAhead: Storage
+  readonly readTerms: () => Promise<PaymentTerms>
   /** How many turns had ended before anything was read. */
   readonly endedTurns: number
   /** The answer to the order; `spent` is what its grant has spent, this payment included. */

@@ -12,7 +12,7 @@ import type { PaymentOrder, PaymentTerms } from '../payments/plan-payment.ts'
 import { priceRequest } from '../payments/price-request.ts'
 import { mostOf, resolveReceiver } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
-import type { Storage, StoredRecord } from '../ports/storage.ts'
+import type { StoredRecord } from '../ports/storage.ts'
 import { isSameAsset } from '../protocol/amount.ts'
 import { toBase64url } from '../protocol/bytes.ts'
 import type { ClientId } from '../protocol/client.ts'
@@ -44,8 +44,8 @@ export async function createOutgoingPayment({
   const timed = withAnswerDeadline(context, exchange.startedAt)
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'outgoing-payment', 'create', body.walletAddress)
-  const readTerms = async (storage: Storage): Promise<PaymentTerms> => {
-    const reading = { ...timed, storage }
+  const readTerms = async (): Promise<PaymentTerms> => {
+    const reading = { ...timed, storage: caller.storage }
     const payer = await activeWalletAddress(reading, caller, url)
     const terms =
       'quoteId' in body
@@ -56,7 +56,6 @@ export async function createOutgoingPayment({
   const { record, answer, isOurs, written } = await createPayment(timed, {
     ...use,
     presented: caller.presented,
-    readAhead: caller.storage,
     endedTurns: exchange.endedTurns,
     signedRequest: signedRequestOf(exchange, caller),
     readTerms,

@@ -3,7 +3,7 @@ import type { Order } from './orders.ts'
 import type { Scenario } from './scenario.ts'
 import { NO_KEY } from './scenarios-of-commits.ts'
 import type { Call } from './scheduler.ts'
-import { CLOSED, commitsState, named, OPEN, readsKind, type Stage, usd } from './stage.ts'
+import { CLOSED, commitsState, named, OPEN, readsKind, repeated, type Stage, usd } from './stage.ts'
 import type { SimulatedProcess } from './world.ts'
 
 const HOLD = 'src/payments/confirm-hold.ts'
@@ -154,7 +154,9 @@ export const OF_ORDERS: readonly Scenario[] = [
       const [one, other] = [stage.start(), stage.start()]
       const receiver = await stage.incoming()
       const order = stage.order({ receiver, key: 'key' })
-      const reads = [one, other].map((process) => stage.keepBack(process, 'effect', readsKind('idempotency-key')))
+      // The second look for the key is that in its turn, after everything that the host is asked.
+      const isInTurn = repeated(stage, readsKind('idempotency-key'))
+      const reads = [one, other].map((process) => stage.keepBack(process, 'effect', isInTurn))
       stage.place(order, one)
       await stage.runOut()
       const second = stage.replay(order, other)
@@ -275,7 +277,7 @@ export const OF_ORDERS: readonly Scenario[] = [
         edits: [
           {
             file: CREATE,
-            find: '    terms ??= await order.readTerms(context.storage)\n',
+            find: '    terms ??= await order.readTerms()\n',
             put: '    if (terms === undefined) throw invalidQuote()\n',
           },
           {
@@ -287,8 +289,14 @@ export const OF_ORDERS: readonly Scenario[] = [
         finds: /the repeat is a first order/,
       },
       {
-        what: 'that they are not what was read ahead',
-        edits: [{ file: CREATE, find: 'order.readTerms(context.storage)', put: 'order.readTerms(order.readAhead)' }],
+        what: 'the second look at a quote that was read as used',
+        edits: [
+          {
+            file: 'src/resource-server/outgoing-payments.ts',
+            find: "found.value.state === 'open' ? found : await findQuote(context, payer, url, client)",
+            put: 'found',
+          },
+        ],
         finds: /the repeat is a first order/,
       },
     ],
