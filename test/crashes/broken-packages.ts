@@ -58,8 +58,8 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: HOLD,
-        from: 'return room?.ok ? room : undefined',
-        to: `if (!room?.ok) return undefined
+        from: 'return room.ok ? room : undefined',
+        to: `if (!room.ok) return undefined
   await context.storage.commit(room.changes.slice(0, 1))
   return { ...room, changes: room.changes.slice(1) }`,
       },

@@ -214,8 +214,8 @@ describe('a repeat while the first request is in flight', () => {
     await checkMoney(world)
   })
 
-  it.each(['quote', 'spending'])(
-    'OUT-12 answers a request that finds its %s used up by its own repeat, as that was answered',
+  it.each(['incoming-payment', 'spending'])(
+    'OUT-12 answers a request that finds its %s taken by its own repeat, as that was answered',
     async (kind) => {
       let looked = 0
       const reads = ({ name, arguments: [keys] }: Call): boolean => {
