@@ -108,7 +108,7 @@ describe('T-31 two workers on one payment, at every pair of places', () => {
         }
         if (!isFirst) break
       }
-      expect(meetings).toBeGreaterThan(25)
+      expect(meetings).toBeGreaterThan(30)
     },
     60_000,
   )
