@@ -3,7 +3,9 @@ import type { Change, RecordMarks } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import type { Grant } from '../protocol/grant.ts'
+import { entryWindows, spendingIdsOf } from '../protocol/spending-windows.ts'
 import { freshId } from '../records/fresh-id.ts'
+import { noteSpendingAhead } from '../records/reads-ahead.ts'
 import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { tokenIdOf, tokenValueOf } from '../records/token-value.ts'
 
@@ -29,11 +31,8 @@ export interface IssuedToken {
 }
 
 /** Makes a new access token for a grant: only the digest of its value is kept. @spec TOK-1 @spec TOK-6 */
-export async function newAccessToken(
-  { secrets, clock, lifetimes }: Context,
-  grant: Grant,
-  now = clock.now(),
-): Promise<IssuedToken> {
+export async function newAccessToken(context: Context, grant: Grant, now = context.clock.now()): Promise<IssuedToken> {
+  const { secrets, lifetimes, policies } = context
   // Only the first token of a grant has the grant's time: by it, a repeated continuation knows that one. @spec CON-5
   const issuedAt = now === grant.issuedAt ? now + 1 : now
   const manageId = freshId(secrets, issuedAt)
@@ -54,6 +53,7 @@ export async function newAccessToken(
     issuedAt,
     expiresAt: now + lifetimes.accessTokenSeconds * 1000,
   }
+  noteSpendingAhead(context, token.id, spendingIdsOf(entryWindows(token, now, policies.intervalCounting)))
   return { token, value }
 }
 

@@ -72,20 +72,23 @@ export async function identifyTokenAndRecord<K extends RecordKind>(
   return { ...(await proveCaller(exchange, found)), record }
 }
 
-/** The caller of an endpoint whose body may name a record of this server. */
-export interface NamingCaller extends TokenCaller {
-  /** The storage; if the body names a record, its first read is answered with what was read together with the token. */
+/** A caller for whom more was read together with the token. */
+export interface ReadingCaller extends TokenCaller {
+  /** The storage; the first read of each of these records is answered with what was read together with the token. */
   readonly storage: Storage
 }
 
-/** `identifyToken` if the body may name a record, which `namedIn` says before anything of it was checked. */
-export async function identifyTokenAndNamed(exchange: Exchange, namedIn: () => Key | undefined): Promise<NamingCaller> {
+/** `identifyToken`, and in the same round trip what `keysAhead` names, before anything of the request was checked. */
+export async function identifyTokenReadingAhead(
+  exchange: Exchange,
+  keysAhead: (token: Key) => readonly Key[],
+): Promise<ReadingCaller> {
   const { storage } = exchange.context
   const token = await keyOfToken(exchange)
-  const named = namedIn()
-  const found = await storage.get(named ? [token, named] : [token])
+  const ahead = keysAhead(token)
+  const found = await storage.get([token, ...ahead])
   const caller = await proveCaller(exchange, found)
-  return { ...caller, storage: named ? knowingAtFirst(storage, named, found[1]) : storage }
+  return { ...caller, storage: knowingAtFirst(storage, ahead, found.slice(1)) }
 }
 
 async function keyOfToken(exchange: Exchange): Promise<Key> {

@@ -1,12 +1,13 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
-import { type Access, allowsAction, coversWalletAddress, type OutgoingPaymentAccess } from '../protocol/access.ts'
+import { coversWalletAddress, type OutgoingPaymentAccess } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE, storedAmount } from '../protocol/amount.ts'
 import type { RailTerms } from '../protocol/delivery.ts'
-import { parseInterval, windowAt } from '../protocol/interval.ts'
+import { type EntryWindow, entryWindows, spendingIdsOf } from '../protocol/spending-windows.ts'
 import { chargeSpending, type LastCharge, receivedIn, type Spending } from '../protocol/spent-amounts.ts'
 import { recordsOfKind } from '../records/read-record.ts'
+import { noteSpendingAhead } from '../records/reads-ahead.ts'
 
 /** A payment as the limits of a grant see it. */
 export interface Charge {
@@ -48,9 +49,9 @@ export async function chargeGrant(
   now: number,
   uncommitted: readonly Change[],
 ): Promise<ChargedGrant> {
-  const windows = entryWindows(context, token, now).filter(({ access }) =>
-    coversWalletAddress(access, charge.walletAddress),
-  )
+  const all = entryWindows(token, now, context.policies.intervalCounting)
+  noteSpendingAhead(context, token.id, spendingIdsOf(all))
+  const windows = all.filter(({ access }) => coversWalletAddress(access, charge.walletAddress))
   const stored = await readSpending(context, spendingIdsOf(windows), uncommitted)
   const place = Math.max(0, ...stored.map(({ value }) => value.lastCharge?.place ?? 0)) + 1
   const recordOf = (id: string): StoredRecord<'spending'> =>
@@ -61,40 +62,6 @@ export async function chargeGrant(
     if (charged.ok) break
   }
   return charged
-}
-
-/**
- * An entry at one moment, with the ids of its two spending records: one for the current window, one for its whole life.
- */
-export interface EntryWindow {
-  readonly access: OutgoingPaymentAccess
-  /** Absent if the entry has an interval and no window of it is current. @spec LIM-3 */
-  readonly windowId?: string
-  readonly lifeId: string
-}
-
-/** The outgoing-payment entries of a token that allow creation, each with its window at this moment. */
-export function entryWindows(context: Context, token: AccessToken, now: number): readonly EntryWindow[] {
-  return token.access.flatMap((access, entry) => {
-    if (!isCreateEntry(access)) return []
-    const lifeId = `${token.grantId}:${entry}:life`
-    const interval = access.limits?.interval
-    if (interval === undefined) return [{ access, windowId: lifeId, lifeId }]
-    const parsed = parseInterval(interval)
-    const window = parsed && windowAt(parsed, now, context.policies.intervalCounting)
-    return [{ access, lifeId, ...(window && { windowId: `${token.grantId}:${entry}:${window.startsAt}` }) }]
-  })
-}
-
-function isCreateEntry(access: Access): access is OutgoingPaymentAccess {
-  return access.type === 'outgoing-payment' && allowsAction(access, 'create')
-}
-
-/** The ids of the records of what some entries have spent, in their windows and in their whole lives. */
-export function spendingIdsOf(windows: readonly EntryWindow[]): readonly string[] {
-  return [
-    ...new Set(windows.flatMap(({ windowId, lifeId }) => (windowId === undefined ? [lifeId] : [windowId, lifeId]))),
-  ]
 }
 
 /**

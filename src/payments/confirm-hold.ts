@@ -124,21 +124,21 @@ async function startSending(
   const isCurrent = receiver !== undefined && context.inTurn.isQuietSince(turn, receiver.endedTurns)
   // The money is already held: this read only saves the delivery a read, so its failure must not prevent recording the
   // hold.
-  const readIncoming = async (): Promise<StoredRecord<'incoming-payment'> | undefined> =>
-    isCurrent
-      ? receiver.record
-      : readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId).catch(() => undefined)
-  return context.inTurn(turn, () => writeSending(context, known, readIncoming))
+  const readIncoming = () =>
+    readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId).catch(() => undefined)
+  return context.inTurn(turn, async () =>
+    writeSending(context, known, isCurrent ? receiver.record : await readIncoming()),
+  )
 }
 
-/** `readIncoming` is for the first attempt, which reserves room; no other does. */
+/** The first attempt reserves room in the incoming payment, if one is given; no other does. */
 async function writeSending(
   context: Context,
   known: StoredRecord<'outgoing-payment'>,
-  readIncoming?: () => Promise<StoredRecord<'incoming-payment'> | undefined>,
+  receiver?: StoredRecord<'incoming-payment'>,
 ): Promise<HoldResult> {
   const readPayment = knownAtFirst(context.storage, known)
-  let readOnce = readIncoming
+  let incoming = receiver
   return decide<HoldResult>(context, async () => {
     const record = await readPayment()
     if (record === undefined) throw new Error('an outgoing payment has vanished')
@@ -148,9 +148,8 @@ async function writeSending(
     const dueAt = leaseEnd(context, now)
     const events =
       record.isListed === true ? [] : eventChanges(context, [outgoingPaymentEvent(context, payment, 'created')])
-    const incoming = await readOnce?.()
-    readOnce = undefined
     const taken = incoming && (await roomAtOnce(context, incoming, payment, now))
+    incoming = undefined
     const write = { ...record, action: 'replace', value: payment, dueAt, isListed: true } satisfies Change
     return {
       changes: [write, ...(taken?.changes ?? []), ...events],

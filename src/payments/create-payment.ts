@@ -47,13 +47,17 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   // Reads only after a conflict, like every `knownAtFirst`.
   const readToken = knownAtFirst(context.storage, presented)
   let terms = await unlessRepeated(context, key, order.readTerms)
+  const turn = turnAtGrant(presented.value.grantId)
+  // Whoever has had the turn since has charged the grant.
+  const isCurrent = context.inTurn.isQuietSince(turn, order.endedTurns)
+  const charging = isCurrent ? { ...context, storage: order.readAhead } : context
   const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
     // A repeat has read none. If its first order has just been undone, it is now the first, and needs them.
     terms ??= await order.readTerms()
-    return planPayment(context, order, { id, terms, current: await readToken(), uncommitted })
+    return planPayment(charging, order, { id, terms, current: await readToken(), uncommitted })
   }
   const once = await context.decideTogether(
-    turnAtGrant(presented.value.grantId),
+    turn,
     // Only for a commit shared with orders that wait; an order alone in its line goes the second way.
     (before) => planOnce(context, order, async () => effectOf(await before)),
     () => decideOnce(context, order, () => effectOf([])),

@@ -1,6 +1,6 @@
 import { grantLimitExceeded, invalidQuote, invalidSignature, invalidToken } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
-import type { Change, StoredRecord } from '../ports/storage.ts'
+import type { Change, Storage, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import { amountOf } from '../protocol/amount.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
@@ -37,6 +37,8 @@ export interface PaymentOrder extends SingleUse {
   readonly signedRequest: Omit<SignedRequest, 'id'>
   /** Reads what the payment is based on; called until it has succeeded once. */
   readonly readTerms: () => Promise<PaymentTerms>
+  /** The storage; the first read of what was read together with the token is answered with that. */
+  readonly readAhead: Storage
   /** How many turns had ended before anything was read. */
   readonly endedTurns: number
   /** The answer to the order; `spent` is what its grant has spent, this payment included. */

@@ -11,7 +11,7 @@ import type { RemoteReceivers } from './remote-receivers.ts'
 import type { Secrets } from './secrets.ts'
 import type { ServerKeys } from './server-keys.ts'
 import type { Lifetimes, Policies, RequestLimits } from './settings.ts'
-import type { Change, Storage } from './storage.ts'
+import type { Change, Key, Storage } from './storage.ts'
 import type { WalletAddress } from './wallet-addresses.ts'
 
 /** Calls of the ledger that are no longer waited for: a late answer is as good as the answer to a repeat would be. */
@@ -93,6 +93,16 @@ export interface InTurn {
 }
 
 /**
+ * Which records were read after another one: next time all of them are read in one round trip. A guess: nothing is decided by
+ * it, and what it misses is read when it is needed.
+ */
+export interface ReadsAhead {
+  /** What is worth reading together with this record. */
+  with(key: Key): readonly Key[]
+  note(key: Key, others: readonly Key[]): void
+}
+
+/**
  * The parts and settings of one server, put together once by `createOpenPayments`. A request may be given a copy of its own:
  * if the host names its source, with that; if it creates an incoming payment, a quote or an outgoing payment, with
  * `answerDueAt`.
@@ -148,6 +158,7 @@ export interface Context {
    */
   readonly deliverEvent?: (event: MoneyEvent) => Promise<void>
   readonly inTurn: InTurn
+  readonly readsAhead: ReadsAhead
   /**
    * Decides in the turn of a key, as `inTurn` does, and if possible in one commit with the others that wait for the same
    * turn.

@@ -1,4 +1,4 @@
-import type { Change, RecordMarks, StoredRecord } from '../ports/storage.ts'
+import type { Change, RecordKind, RecordMarks, StoredRecord } from '../ports/storage.ts'
 
 /**
  * The most changes that one commit may have: see `Storage`. Whoever commits for many records at once takes no more of them.
@@ -8,6 +8,11 @@ export const MOST_CHANGES = 100
 /** The id of the record that a change is about. */
 export function idOf(change: Change): string {
   return 'value' in change ? change.value.id : change.id
+}
+
+/** A name that only one record has. */
+export function nameOf(kind: RecordKind, id: string): string {
+  return `${kind} ${id}`
 }
 
 /** The change that deletes a record, if it is still as it was read. */

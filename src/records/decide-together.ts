@@ -1,6 +1,6 @@
 import type { Context, InTurn, Plan } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
-import { idOf, MOST_CHANGES } from './change.ts'
+import { idOf, MOST_CHANGES, nameOf } from './change.ts'
 import { type CommitContext, commitKnown } from './decide.ts'
 
 /**
@@ -106,7 +106,7 @@ async function commitTogether(context: CommitContext, companions: readonly Compa
  * signature, key or quote.
  */
 function joinChanges(joint: JointChanges, own: readonly Change[]): boolean {
-  const named = own.map((change) => [nameOf(change), change] as const)
+  const named = own.map((change) => [nameOf(change.kind, idOf(change)), change] as const)
   const added = named.filter(([name]) => !joint.has(name))
   if (joint.size + added.length > MOST_CHANGES) return false
   for (const [name, change] of named) {
@@ -115,10 +115,6 @@ function joinChanges(joint: JointChanges, own: readonly Change[]): boolean {
   }
   for (const [name, change] of named) joint.set(name, change)
   return true
-}
-
-function nameOf(change: Change): string {
-  return `${change.kind} ${idOf(change)}`
 }
 
 function isSpending({ kind }: Change): boolean {

@@ -1,5 +1,6 @@
 import type { Key, RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
+import { nameOf } from './change.ts'
 
 /** Whether there is a record and it is of this kind. */
 export function isOfKind<K extends RecordKind>(record: StoredRecord | undefined, kind: K): record is StoredRecord<K> {
@@ -43,16 +44,22 @@ export function knownAtFirst<K extends RecordKind>(
 }
 
 /**
- * A storage whose first read of one record, alone, is answered with what is known of it; every other read is a read. For what
- * a request has just read, and decides on as if it had read it only now.
+ * A storage whose first read of each of these keys is answered with what is known, if that is all that is asked for; every
+ * other read is a read. For what a request has just read, and decides on as if it had read it only now.
  */
-export function knowingAtFirst(storage: Storage, known: Key, record: StoredRecord | undefined): Storage {
-  let isFirst = true
-  const get: Storage['get'] = async (keys) => {
-    const [key] = keys
-    if (!isFirst || keys.length !== 1 || key?.kind !== known.kind || key.id !== known.id) return storage.get(keys)
-    isFirst = false
-    return [record]
+export function knowingAtFirst(
+  storage: Storage,
+  keys: readonly Key[],
+  found: readonly (StoredRecord | undefined)[],
+): Storage {
+  if (keys.length === 0) return storage
+  const known = new Map(keys.map(({ kind, id }, index) => [nameOf(kind, id), found[index]]))
+  const get: Storage['get'] = async (asked) => {
+    const names = asked.map(({ kind, id }) => nameOf(kind, id))
+    const isKnown = names.every((name) => known.has(name))
+    const answer = names.map((name) => known.get(name))
+    for (const name of names) known.delete(name)
+    return isKnown ? answer : storage.get(asked)
   }
   return { ...storage, get }
 }

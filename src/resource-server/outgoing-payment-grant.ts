@@ -1,11 +1,12 @@
-import type { TokenCaller } from '../http/credentials.ts'
+import type { ReadingCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import { claimSignature } from '../http/replay-claims.ts'
 import type { Result } from '../http/respond.ts'
-import { entryWindows, spendingIdsOf } from '../payments/charge-grant.ts'
 import { amountOf } from '../protocol/amount.ts'
+import { entryWindows, spendingIdsOf } from '../protocol/spending-windows.ts'
 import { type Spending, type SpentAmounts, spentAmountsOf } from '../protocol/spent-amounts.ts'
 import { recordsOfKind } from '../records/read-record.ts'
+import { noteSpendingAhead } from '../records/reads-ahead.ts'
 
 const NOTHING: SpentAmounts = { spentDebitAmount: null, spentReceiveAmount: null }
 
@@ -14,11 +15,13 @@ const NOTHING: SpentAmounts = { spentDebitAmount: null, spentReceiveAmount: null
  * charged last. Nulls before the first payment and while no window is current; zeros in a window without payments.
  * @spec D13 @spec LIM-10
  */
-export async function getOutgoingPaymentGrant({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
+export async function getOutgoingPaymentGrant({ exchange, caller }: Input<ReadingCaller, undefined>): Promise<Result> {
   const { context } = exchange
   await claimSignature(exchange, caller.proof)
-  const windows = entryWindows(context, caller.token, context.clock.now())
-  const records = await context.storage.get(spendingIdsOf(windows).map((id) => ({ kind: 'spending', id })))
+  const windows = entryWindows(caller.token, context.clock.now(), context.policies.intervalCounting)
+  const ids = spendingIdsOf(windows)
+  noteSpendingAhead(context, caller.token.id, ids)
+  const records = await caller.storage.get(ids.map((id) => ({ kind: 'spending', id })))
   const stored = recordsOfKind(records, 'spending')
   const find = (id: string): Spending | undefined => stored.find((record) => record.value.id === id)?.value
   const charged = windows

@@ -1,5 +1,5 @@
 import { invalidQuote, invalidReceiver } from '../errors/conditions.ts'
-import type { NamingCaller, RecordCaller, TokenCaller } from '../http/credentials.ts'
+import type { ReadingCaller, RecordCaller, TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
@@ -38,7 +38,7 @@ export async function createOutgoingPayment({
   exchange,
   caller,
   body,
-}: Input<NamingCaller, CreateOutgoingPayment>): Promise<Result> {
+}: Input<ReadingCaller, CreateOutgoingPayment>): Promise<Result> {
   const { context } = exchange
   // For what is asked before the answer; what goes on after it has `context`, without that deadline.
   const timed = withAnswerDeadline(context, exchange.startedAt)
@@ -56,6 +56,7 @@ export async function createOutgoingPayment({
   const { record, answer, isOurs, written } = await createPayment(timed, {
     ...use,
     presented: caller.presented,
+    readAhead: caller.storage,
     endedTurns: exchange.endedTurns,
     signedRequest: signedRequestOf(exchange, caller),
     readTerms,

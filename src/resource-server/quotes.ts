@@ -1,4 +1,4 @@
-import type { NamingCaller, RecordCaller, TokenCaller } from '../http/credentials.ts'
+import type { ReadingCaller, RecordCaller, TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { claimSignature } from '../http/replay-claims.ts'
@@ -23,7 +23,7 @@ import { quoteUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
 
 /** `create-quote`. @spec QUO-1 @spec QUO-2 @spec QUO-6 */
-export async function createQuote({ exchange, caller, body }: Input<NamingCaller, CreateQuote>): Promise<Result> {
+export async function createQuote({ exchange, caller, body }: Input<ReadingCaller, CreateQuote>): Promise<Result> {
   const { context } = exchange
   const timed = { ...withAnswerDeadline(context, exchange.startedAt), storage: caller.storage }
   const use = await singleUseOf(exchange, caller)
@@ -62,8 +62,11 @@ async function intendQuote(
   const { receiver, amounts } = await priceRequest(context, payer, body, { client })
   const createdAt = context.clock.now()
   const lifetime = createdAt + context.lifetimes.quoteSeconds * 1000
+  const id = freshId(context.secrets, createdAt)
+  if (receiver.kind === 'local')
+    context.readsAhead.note({ kind: 'quote', id }, [{ kind: 'incoming-payment', id: receiver.record.value.id }])
   return {
-    id: freshId(context.secrets, createdAt),
+    id,
     walletAddress: payer.url,
     account: payer.account,
     client,

@@ -1,33 +1,58 @@
-import { identifyTokenAndNamed, type NamingCaller } from '../http/credentials.ts'
+import { identifyTokenReadingAhead, type ReadingCaller } from '../http/credentials.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Key, RecordKind } from '../ports/storage.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 
-/** The names of members that may name a record of this server by its URL, with its kind and where such records are. */
-export type NamingMembers = Readonly<Record<string, { readonly kind: RecordKind; readonly collection: string }>>
+/** A member of a body that may name a record of this server by its URL. */
+interface NamingMember {
+  readonly member: string
+  readonly kind: RecordKind
+  readonly collection: string
+}
+
+const QUOTE: NamingMember = { member: 'quoteId', kind: 'quote', collection: 'quotes' }
+const receiverAs = (member: string): NamingMember => ({
+  member,
+  kind: 'incoming-payment',
+  collection: 'incoming-payments',
+})
 
 /** A longer body is not parsed for somebody who may hold no token. */
 const LONGEST_AHEAD = 4096
 
-/** `identifyToken` for an endpoint whose body names a record: both are read in one round trip. */
-export function identifyReadingAhead(members: NamingMembers): (exchange: Exchange) => Promise<NamingCaller> {
-  return (exchange) => identifyTokenAndNamed(exchange, () => namedIn(exchange, members))
+/** The caller who asks for a quote: the receiver is read together with the token. */
+export function identifyQuoter(exchange: Exchange): Promise<ReadingCaller> {
+  return identifyTokenReadingAhead(exchange, () => namedIn(exchange, receiverAs('receiver')))
+}
+
+/** The caller who orders a payment: the quote or the receiver, and what the grant has spent, are read together with the token. */
+export function identifyPayer(exchange: Exchange): Promise<ReadingCaller> {
+  const { readsAhead } = exchange.context
+  return identifyTokenReadingAhead(exchange, (token) => {
+    const named = namedIn(exchange, QUOTE, receiverAs('incomingPayment'))
+    return [...named, ...named.flatMap(readsAhead.with), ...readsAhead.with(token)]
+  })
+}
+
+/** The caller who asks what its grant has spent: that is read together with the token. */
+export function identifySpender(exchange: Exchange): Promise<ReadingCaller> {
+  return identifyTokenReadingAhead(exchange, exchange.context.readsAhead.with)
 }
 
 /**
- * The record that a body names, as far as its text tells. Nothing is decided by it: a URL that is written differently is
- * read later, and a body that is wrong is refused in its place.
+ * The record that a body names, as far as its text tells; one at most. Nothing is decided by it: a URL that is written
+ * differently is read later, and a body that is wrong is refused in its place.
  */
-function namedIn(exchange: Exchange, members: NamingMembers): Key | undefined {
+function namedIn(exchange: Exchange, ...members: readonly NamingMember[]): readonly Key[] {
   const body = bodyOf(exchange)
-  for (const [name, { kind, collection }] of Object.entries(members)) {
-    const url = body[name]
+  for (const { member, kind, collection } of members) {
+    const url = body[member]
     const base = `${exchange.context.resourceServer}/${collection}/`
     if (typeof url !== 'string' || !url.startsWith(base)) continue
     const id = url.slice(base.length)
-    if (isIdentifier(id)) return { kind, id }
+    if (isIdentifier(id)) return [{ kind, id }]
   }
-  return undefined
+  return []
 }
 
 function bodyOf(exchange: Exchange): Readonly<Record<string, unknown>> {

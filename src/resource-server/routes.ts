@@ -17,17 +17,12 @@ import {
 import { getOutgoingPaymentGrant } from './outgoing-payment-grant.ts'
 import { createOutgoingPayment, getOutgoingPayment, listOutgoingPayments } from './outgoing-payments.ts'
 import { createQuote, getQuote } from './quotes.ts'
-import { identifyReadingAhead } from './read-ahead.ts'
+import { identifyPayer, identifyQuoter, identifySpender } from './read-ahead.ts'
 
 const role = 'resource-server'
 const byToken = { role, identify: identifyToken } as const
 const byTokenAndRecord = <K extends RecordKind>(kind: K) =>
   ({ role, identify: (exchange: Exchange) => identifyTokenAndRecord(exchange, kind) }) as const
-/** What the bodies name whose receiver, or whose quote, is read together with the token. */
-const RECEIVER = { kind: 'incoming-payment', collection: 'incoming-payments' } as const
-const QUOTE = { kind: 'quote', collection: 'quotes' } as const
-const byTokenAndReceiver = { role, identify: identifyReadingAhead({ receiver: RECEIVER }) } as const
-const byTokenAndOrder = { role, identify: identifyReadingAhead({ quoteId: QUOTE, incomingPayment: RECEIVER }) } as const
 const clientOf = ({ token }: TokenCaller): ClientId => token.client
 
 /** The endpoints of the resource server; which right each needs is in its `authorize`. */
@@ -72,7 +67,8 @@ export function resourceServerRoutes(): readonly Route[] {
       run: completeIncomingPayment,
     }),
     defineEndpoint({
-      ...byTokenAndReceiver,
+      role,
+      identify: identifyQuoter,
       operation: 'create-quote',
       method: 'POST',
       path: '/quotes',
@@ -91,7 +87,8 @@ export function resourceServerRoutes(): readonly Route[] {
       run: getQuote,
     }),
     defineEndpoint({
-      ...byTokenAndOrder,
+      role,
+      identify: identifyPayer,
       operation: 'create-outgoing-payment',
       method: 'POST',
       path: '/outgoing-payments',
@@ -118,7 +115,8 @@ export function resourceServerRoutes(): readonly Route[] {
       run: getOutgoingPayment,
     }),
     defineEndpoint({
-      ...byToken,
+      role,
+      identify: identifySpender,
       operation: 'get-outgoing-payment-grant',
       method: 'GET',
       path: '/outgoing-payment-grant',

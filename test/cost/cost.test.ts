@@ -28,12 +28,12 @@ list-incoming-payments              2      0      0      0    1      1      2   
 complete-incoming-payment           2      2      3      0    1      1      2    0   0    1   0
 create-quote                        1      1      1      1    1      1      3    0   1    2   0
 get-quote                           1      0      0      0    1      1      2    0   0    1   0
-create-outgoing-payment             3      5     15      4    1      1      5    0   1    5   0
-create-outgoing-payment, limited    3      5     15      4    1      1      5    0   1    5   0
-create-outgoing-payment, quoted     5      6     18      3    1      1      5    0   2    4   0
+create-outgoing-payment             2      5     15      4    1      1      5    0   1    5   0
+create-outgoing-payment, limited    2      5     15      4    1      1      5    0   1    5   0
+create-outgoing-payment, quoted     3      6     18      3    1      1      5    0   2    4   0
 get-outgoing-payment                1      0      0      0    1      1      2    0   0    1   0
 list-outgoing-payments              2      0      0      0    1      1      2    0   1    1   0
-get-outgoing-payment-grant          2      0      0      0    1      1      2    0   0    1   0
+get-outgoing-payment-grant          1      0      0      0    1      1      2    0   0    1   0
 `
 
 const [head = '', ...rows] = COSTS.trim().split('\n')

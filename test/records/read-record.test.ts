@@ -3,20 +3,42 @@ import { memoryStorage } from 'open-payments-server/storage/memory'
 import { expect, it } from 'vitest'
 import { knowingAtFirst } from '../../src/records/read-record.ts'
 
-it('a storage that knows a record answers the first read of it, alone, and passes every other on', async () => {
+const keyOf = (id: string): Key => ({ kind: 'replay-claim', id })
+
+/** A storage with the records `a` and `b`, and one that knows an older `a` and that there is no `b`. */
+async function knowing() {
   const storage = memoryStorage()
-  const value = { id: 'a', expiresAt: 1 }
-  await storage.commit([{ action: 'insert', kind: 'replay-claim', value }])
-  const stored = { kind: 'replay-claim', version: 1, value } satisfies StoredRecord
-  const known = { ...stored, version: 0 }
-  const key: Key = { kind: 'replay-claim', id: 'a' }
-  const knowing = knowingAtFirst(storage, key, known)
-  const others: readonly Key[] = [
-    { kind: 'receipt', id: 'a' },
-    { ...key, id: 'b' },
-  ]
-  for (const other of others) expect(await knowing.get([other])).toEqual([undefined])
-  expect(await knowing.get([key, key])).toMatchObject([stored, stored])
-  expect(await knowing.get([key])).toEqual([known])
-  expect(await knowing.get([key])).toMatchObject([stored])
+  const claimOf = (id: string) => ({ id, expiresAt: 1 })
+  await storage.commit(['a', 'b'].map((id) => ({ action: 'insert', kind: 'replay-claim', value: claimOf(id) })))
+  const known = { kind: 'replay-claim', version: 0, value: claimOf('a') } satisfies StoredRecord
+  const { get } = knowingAtFirst(storage, [keyOf('a'), keyOf('b')], [known, undefined])
+  /** The versions that a read answers. */
+  return async (...keys: readonly Key[]) => (await get(keys)).map((record) => record?.version)
+}
+
+it('a storage that knows records answers the first read of each, and passes every other on', async () => {
+  const read = await knowing()
+  expect(await read(keyOf('c'), { kind: 'receipt', id: 'a' })).toEqual([undefined, undefined])
+  expect(await read(keyOf('a'))).toEqual([0])
+  expect(await read(keyOf('b'))).toEqual([undefined])
+  expect(await read(keyOf('a'))).toEqual([1])
+  expect(await read(keyOf('b'))).toEqual([1])
+})
+
+it('it answers a read of several if it knows all of them, in the order that is asked for', async () => {
+  const read = await knowing()
+  expect(await read(keyOf('b'), keyOf('a'))).toEqual([undefined, 0])
+  expect(await read(keyOf('b'), keyOf('a'))).toEqual([1, 1])
+})
+
+it('a read that asks for more reads all of it, and is the first read of what is known', async () => {
+  const read = await knowing()
+  expect(await read(keyOf('a'), keyOf('c'))).toEqual([1, undefined])
+  expect(await read(keyOf('a'))).toEqual([1])
+  expect(await read(keyOf('b'))).toEqual([undefined])
+})
+
+it('a storage that is told of nothing is the storage itself', () => {
+  const storage = memoryStorage()
+  expect(knowingAtFirst(storage, [], [])).toBe(storage)
 })

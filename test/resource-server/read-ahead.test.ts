@@ -34,16 +34,16 @@ async function readWallet() {
 }
 
 describe('what a body names', () => {
-  it('is read together with the token: the receiver of a quote, the quote or the receiver of an order', async () => {
+  it('is read together with the token: the receiver of a quote, the quote and the receiver of an order', async () => {
     const { wallet, token, receiver, firstRead } = await readWallet()
     const quote = { walletAddress: ALICE, receiver: receiver.id, method: 'ilp', debitAmount: usd('10') }
     const both = 'access-token incoming-payment'
     expect(await firstRead('/quotes', quote)).toEqual([201, both])
     const { body } = await wallet.send('POST', `${BASE}/quotes`, { token, json: quote })
     const order = { walletAddress: ALICE, quoteId: body.id }
-    expect(await firstRead('/outgoing-payments', order)).toEqual([201, 'access-token quote'])
+    expect(await firstRead('/outgoing-payments', order)).toEqual([201, 'access-token quote incoming-payment spending'])
     const direct = { walletAddress: ALICE, incomingPayment: receiver.id, debitAmount: usd('10') }
-    expect(await firstRead('/outgoing-payments', direct)).toEqual([201, both])
+    expect(await firstRead('/outgoing-payments', direct)).toEqual([201, `${both} spending`])
   })
 
   it.each([
@@ -60,7 +60,7 @@ describe('what a body names', () => {
   ])('is not read ahead where it %s', async (_, varied, status) => {
     const { receiver, firstRead } = await readWallet()
     const order = { walletAddress: ALICE, debitAmount: usd('10'), ...varied(receiver.id) }
-    expect(await firstRead('/outgoing-payments', order)).toEqual([status, 'access-token'])
+    expect(await firstRead('/outgoing-payments', order)).toEqual([status, 'access-token spending'])
   })
 
   it('T-38 decides nothing for somebody without a token: whatever the body is, it gets the same 401', async () => {

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
+import { ALICE, AUTH, BASE, usd } from '../support/test-wallet.ts'
+import type { Call } from './faulty-ports.ts'
+import { createdBy, end, intents, isReadOf, scene, spentBy, statuses } from './joint-world.ts'
+import { ask, type Process, type ProcessAnswer, signedBy, type Tokens, type World } from './money-world.ts'
+
+const SPENT = `${BASE}/outgoing-payment-grant`
+
+/** The kinds that each read of a process has read since this was last asked, without its events. */
+function reading({ ports }: Process) {
+  let seen = 0
+  return (): readonly string[] => {
+    const calls = ports.calls.slice(seen)
+    seen = ports.calls.length
+    const reads = calls.filter((call) => call.name === 'get' && !isReadOf('event', call))
+    return reads.map(kindsOf)
+  }
+}
+
+function kindsOf({ arguments: [keys] }: Call): string {
+  return (keys as readonly { readonly kind: string }[]).map(({ kind }) => kind).join(' ')
+}
+
+async function answered(process: Process, request: Parameters<typeof ask>[1]): Promise<ProcessAnswer> {
+  const answer = await ask(process, request)
+  await process.openPayments.drain()
+  if (answer === undefined) throw new Error('the process has ended')
+  return answer
+}
+
+const askSpent = async (world: World, process: Process, { spending }: Tokens): Promise<ProcessAnswer> =>
+  answered(process, await signedBy(world, 'GET', SPENT, spending))
+
+const ALONE = 'access-token incoming-payment'
+const AHEAD = `${ALONE} spending`
+
+describe('what a grant has spent', () => {
+  it('is read with the token by a process that has charged the grant before', async () => {
+    const { world, process, order } = await scene()
+    const reads = reading(process)
+    expect((await answered(process, await order('1'))).status).toBe(201)
+    expect(reads()).toEqual([ALONE, 'spending'])
+    expect((await answered(process, await order('1'))).status).toBe(201)
+    expect(reads()).toEqual([AHEAD])
+    expect(await spentBy(world)).toBe(2n)
+    await end(world)
+  })
+
+  it('is read with the token by a process that was asked for it before, and told as it is now', async () => {
+    const { world, tokens, process, order } = await scene()
+    const reads = reading(process)
+    expect((await askSpent(world, process, tokens)).body).toEqual({
+      spentDebitAmount: null,
+      spentReceiveAmount: null,
+    })
+    expect(reads()).toEqual(['access-token', 'spending'])
+    await answered(world.start(), await order('7'))
+    expect((await askSpent(world, process, tokens)).body).toMatchObject({ spentDebitAmount: usd('7') })
+    expect(reads()).toEqual(['access-token spending'])
+    await end(world)
+  })
+
+  it('TOK-8 is read with the token by the process that has rotated that', async () => {
+    const { world, tokens, process, order } = await scene()
+    await answered(process, await order('5'))
+    const manage = (await world.storage.all('access-token')).map(({ value }) => value).at(-1)?.manageId
+    const url = `${AUTH}/token/${manage}`
+    const rotated = await answered(process, await signedBy(world, 'POST', url, tokens.spending))
+    const reads = reading(process)
+    reads()
+    const spending = rotated.body.access_token.value
+    expect((await askSpent(world, process, { ...tokens, spending })).body).toMatchObject({ spentDebitAmount: usd('5') })
+    expect(reads()).toEqual(['access-token spending'])
+  })
+
+  it('LIM-7 is read by itself in a new window, which has its whole limit', async () => {
+    const limits = { debitAmount: usd('100'), interval: 'R/2016-08-24T08:00:00Z/PT1H' }
+    const entries = [{ type: 'outgoing-payment', actions: ['create'], identifier: ALICE, limits }]
+    const { world, process, order } = await scene({}, entries)
+    const reads = reading(process)
+    expect(statuses([await answered(process, await order('60')), await answered(process, await order('60'))])).toEqual([
+      201, 403,
+    ])
+    expect(reads()).toEqual([ALONE, 'spending spending', `${AHEAD} spending`])
+    world.wallet.clock.advance(3_600_000)
+    expect(statuses([await answered(process, await order('60')), await answered(process, await order('60'))])).toEqual([
+      201, 403,
+    ])
+    expect(reads()).toEqual([`${AHEAD} spending`, 'spending spending', `${AHEAD} spending`])
+  })
+
+  it('LIM-8 is read again if another process has charged the grant since', async () => {
+    const { world, process, order } = await scene()
+    const other = world.start()
+    await answered(process, await order('1'))
+    const reads = reading(process)
+    reads()
+    const { open, opened } = gate()
+    process.ports.plan = (call) => (createdBy(call) > 0 ? opened : undefined)
+    const late = ask(process, await order('60'))
+    await expect.poll(() => intents(process).length, { interval: 1 }).toBe(2)
+    expect((await answered(other, await order('60'))).status).toBe(201)
+    open()
+    expect((await late)?.body.error.code).toBe('grant_limit_exceeded')
+    expect(reads()).toEqual([AHEAD, 'access-token', 'spending'])
+    expect(await spentBy(world)).toBe(61n)
+    await end(world)
+  })
+
+  it('LIM-8 is read again, before anything is committed, if another order of this process was charged since', async () => {
+    const { world, process, order } = await scene()
+    await answered(process, await order('1'))
+    const reads = reading(process)
+    reads()
+    const { open, opened } = gate()
+    let isHeldUp = false
+    process.ports.plan = (call) => {
+      if (isHeldUp || call.name !== 'account') return undefined
+      isHeldUp = true
+      return opened
+    }
+    const late = ask(process, await order('40'))
+    await expect.poll(() => isHeldUp, { interval: 1 }).toBe(true)
+    expect((await answered(process, await order('50'))).status).toBe(201)
+    open()
+    expect((await late)?.status).toBe(201)
+    await process.openPayments.drain()
+    expect(reads()).toEqual([AHEAD, AHEAD, 'spending', 'incoming-payment'])
+    expect(intents(process)).toEqual([1, 1, 1])
+    expect(await spentBy(world)).toBe(91n)
+    await end(world)
+  })
+})
+
+describe('the receiver of a quote', () => {
+  it('is read with the quote by the process that has made that; a quote reads nothing that was spent', async () => {
+    const { world, tokens, incomingUrl, process, order } = await scene()
+    await answered(process, await order('1'))
+    const reads = reading(process)
+    reads()
+    const json = { walletAddress: ALICE, receiver: incomingUrl, method: 'ilp', debitAmount: usd('10') }
+    const asked = () => signedBy(world, 'POST', `${BASE}/quotes`, tokens.spending, json)
+    const here = await answered(process, await asked())
+    expect(reads()).toEqual([ALONE])
+    const there = await answered(world.start(), await asked())
+    const pay = async ({ body }: ProcessAnswer) => {
+      const ordered = { walletAddress: ALICE, quoteId: body.id }
+      return answered(process, await signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, ordered))
+    }
+    expect((await pay(here)).status).toBe(201)
+    expect(reads()).toEqual(['access-token quote incoming-payment spending'])
+    expect((await pay(there)).status).toBe(201)
+    expect(reads()).toEqual(['access-token quote spending', 'incoming-payment'])
+    await end(world)
+  })
+})
