@@ -6,7 +6,7 @@ import { signedRequestIdOf } from '../protocol/signed-request.ts'
 import { asCommitted } from '../records/as-committed.ts'
 import { deleteChange, unmarked } from '../records/change.ts'
 import { creditIdOf } from '../records/credit-id.ts'
-import { type Attempt, decide } from '../records/decide.ts'
+import { type Attempt, commitKnown, decide } from '../records/decide.ts'
 import { freeKeyChanges } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
@@ -106,70 +106,74 @@ export async function writeHold(
 
 /**
  * Records that the money is held, and in the same commit reserves room for it in the incoming payment, unless another
- * task is using that one. In that case, or if the incoming payment takes no more or cannot be read, or if another
- * worker was faster, the payment goes on without room: `deliverLocally` reads again, and reserves room or gives the
- * payment up. So the answer to the order does not wait for other payers, and does not depend on reading the receiver.
- * That is read again only if it had a turn in this process since the order found it: what another process has written since
- * makes the commit conflict.
+ * task is using that one. In that case, or if the incoming payment takes no more, cannot be read or was written meanwhile,
+ * the payment goes on without room: `deliverLocally` reads again, and reserves room or gives the payment up. So the answer
+ * to the order does not wait for other payers, and does not depend on reading the receiver. That is read again only if it
+ * had a turn in this process since the order found it: what another process has written since makes the commit conflict.
  */
 async function startSending(
   context: Context,
   known: StoredRecord<'outgoing-payment'>,
   receiver: KnownIncoming | undefined,
 ): Promise<HoldResult> {
-  const payment = known.value
-  if (!isLocalPayment(payment)) return writeSending(context, known)
-  const turn = turnAtIncoming(payment.incomingPaymentId)
+  const { incomingPaymentId } = known.value
+  if (incomingPaymentId === undefined) return writeSending(context, known)
+  const turn = turnAtIncoming(incomingPaymentId)
   if (context.inTurn.countOf(turn) > 0) return writeSending(context, known)
   const isCurrent = receiver !== undefined && context.inTurn.isQuietSince(turn, receiver.endedTurns)
   // The money is already held: this read only saves the delivery a read, so its failure must not prevent recording the
   // hold.
-  const readIncoming = () =>
-    readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId).catch(() => undefined)
-  return context.inTurn(turn, async () =>
-    writeSending(context, known, isCurrent ? receiver.record : await readIncoming()),
+  const readIncoming = () => readRecord(context.storage, 'incoming-payment', incomingPaymentId).catch(() => undefined)
+  const written = await context.inTurn(turn, async () =>
+    trySendingWithRoom(context, known, isCurrent ? receiver.record : await readIncoming()),
   )
+  return written ?? writeSending(context, known)
 }
 
-/** The first attempt reserves room in the incoming payment, if one is given; no other does. */
-async function writeSending(
+/** Tries once; `undefined` if there is no room, or if payment or receiver were written meanwhile. */
+async function trySendingWithRoom(
   context: Context,
   known: StoredRecord<'outgoing-payment'>,
-  receiver?: StoredRecord<'incoming-payment'>,
-): Promise<HoldResult> {
+  incoming: StoredRecord<'incoming-payment'> | undefined,
+): Promise<HoldResult | undefined> {
+  const now = context.clock.now()
+  const taken = incoming && takeRoom(incoming, known.value, await creditIdOf(context, known.value.id), now)
+  if (!taken?.ok) return undefined
+  const { changes, answer } = sendingPlan(context, known, now, taken)
+  const conflicts = await commitKnown(context, changes)
+  return conflicts.length === 0 ? answer : undefined
+}
+
+async function writeSending(context: Context, known: StoredRecord<'outgoing-payment'>): Promise<HoldResult> {
   const readPayment = knownAtFirst(context.storage, known)
-  let incoming = receiver
   return decide<HoldResult>(context, async () => {
     const record = await readPayment()
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
-    const now = context.clock.now()
-    const payment: OutgoingPayment = { ...enterState(record.value, 'sending', now), attempts: 0 }
-    const dueAt = leaseEnd(context, now)
-    const events =
-      record.isListed === true ? [] : eventChanges(context, [outgoingPaymentEvent(context, payment, 'created')])
-    const taken = incoming && (await roomAtOnce(context, incoming, payment, now))
-    incoming = undefined
-    const write = { ...record, action: 'replace', value: payment, dueAt, isListed: true } satisfies Change
-    return {
-      changes: [write, ...(taken?.changes ?? []), ...events],
-      answer: {
-        outcome: 'held',
-        record: asCommitted(write),
-        written: { createdEvent: events[0], room: taken?.room },
-      },
-    }
+    return sendingPlan(context, record, context.clock.now())
   })
 }
 
-async function roomAtOnce(
+/** What is committed for a `created` payment whose money is held. */
+function sendingPlan(
   context: Context,
-  incoming: StoredRecord<'incoming-payment'>,
-  payment: OutgoingPayment,
+  record: StoredRecord<'outgoing-payment'>,
   now: number,
-): Promise<TakenRoom | undefined> {
-  const room = takeRoom(incoming, payment, await creditIdOf(context, payment.id), now)
-  return room.ok ? room : undefined
+  taken?: TakenRoom,
+): Plan<HoldResult> {
+  const payment: OutgoingPayment = { ...enterState(record.value, 'sending', now), attempts: 0 }
+  const events =
+    record.isListed === true ? [] : eventChanges(context, [outgoingPaymentEvent(context, payment, 'created')])
+  const dueAt = leaseEnd(context, now)
+  const write = { ...record, action: 'replace', value: payment, dueAt, isListed: true } satisfies Change
+  return {
+    changes: [write, ...(taken?.changes ?? []), ...events],
+    answer: {
+      outcome: 'held',
+      record: asCommitted(write),
+      written: { createdEvent: events[0], room: taken?.room },
+    },
+  }
 }
 
 async function refusePayment(

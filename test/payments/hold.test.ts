@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
 import { lastSegment } from '../support/last-segment.ts'
+import { notedPauses } from '../support/noted-pauses.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
 import { changesOf, createdBy, isCommit, isReadOf, scene } from './joint-world.ts'
@@ -322,9 +323,10 @@ describe('room that is reserved together with the word that the money is held', 
   )
 })
 
-it('INC-8 room is reserved together with that word only once: a faster payer is left to the delivery', async () => {
-  const { world, process, order } = await scene()
-  const faster = world.start()
+it('INC-8 room is reserved together with that word only once: for a faster payer, no order waits', async () => {
+  const { world, order } = await scene()
+  const pauses: string[] = []
+  const [process, faster] = [world.start({ clock: notedPauses(world.wallet.clock, pauses) }), world.start()]
   const reserves = (call: Call): boolean => changesOf(call).some(({ kind }) => kind === 'receipt')
   const isHeld = (call: Call): boolean => changesOf(call).some(({ kind }) => kind === 'outgoing-payment')
   const request = await order('20')
@@ -338,6 +340,7 @@ it('INC-8 room is reserved together with that word only once: a faster payer is 
   expect((await ask(process, await order('10')))?.status).toBe(201)
   const commits = process.ports.calls.filter((call) => isCommit(call) && createdBy(call) === 0 && isHeld(call))
   expect(commits.slice(0, 2).map(reserves)).toEqual([true, false])
+  expect(pauses).toEqual([])
   await process.openPayments.drain()
   await checkMoney(world)
 })
