@@ -15,7 +15,7 @@ it('what is read with a record is what was noted last', () => {
   expect(reads.with({ kind: 'quote', id: '1' })).toEqual([])
 })
 
-it('T-37 remembers the 4,096 records noted last, and no more than four keys for one', () => {
+it('it remembers the 4,096 records noted last, and no more than four keys for one', () => {
   const reads = createReadsAhead()
   for (let id = 0; id < 4096; id++) reads.note(token(id), spending(4))
   reads.note(token(0), spending(1))
