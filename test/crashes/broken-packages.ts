@@ -58,10 +58,9 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: HOLD,
-        from: 'return room.ok ? room : undefined',
-        to: `if (!room.ok) return undefined
-  await context.storage.commit(room.changes.slice(0, 1))
-  return { ...room, changes: room.changes.slice(1) }`,
+        from: 'sendingPlan(context, known, now, taken)',
+        to: `sendingPlan(context, known, now, { ...taken, changes: taken.changes.slice(1) })
+  await context.storage.commit(taken.changes.slice(0, 1))`,
       },
     ],
   },

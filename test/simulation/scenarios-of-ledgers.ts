@@ -194,14 +194,14 @@ export const OF_LEDGERS: readonly Scenario[] = [
         edits: [
           {
             file: HOLD,
-            find: 'const room = takeRoom(',
+            find: 'const taken = incoming && takeRoom(',
             put: `await context.ledger.credit({
-                id: await creditIdOf(context, payment.id),
-                account: payment.payeeAccount,
-                amount: payment.receiveAmount,
-                counterparty: { kind: 'local', account: payment.account, incomingPayment: payment.incomingPaymentId },
+                id: await creditIdOf(context, known.value.id),
+                account: known.value.payeeAccount,
+                amount: known.value.receiveAmount,
+                counterparty: { kind: 'local', account: known.value.account, incomingPayment: known.value.incomingPaymentId },
               })
-              const room = takeRoom(`,
+              const taken = incoming && takeRoom(`,
           },
         ],
         finds: /not what is committed/,

@@ -199,9 +199,12 @@ export const OF_ORDERS: readonly Scenario[] = [
   {
     name: 'a repeat finds its receiver paid by the request that it repeats',
     async play(stage) {
-      const processes = [stage.start(), stage.start()] as const
+      // Another process makes the quote: these do not know what it names, and read that after their first look for the key.
+      stage.start()
       const receiver = await stage.incoming({ incomingAmount: usd(40) })
-      const order = stage.order({ receiver, quote: await stage.quote(receiver, 40), key: 'key' })
+      const quote = await stage.quote(receiver, 40)
+      const processes = [stage.start(), stage.start()] as const
+      const order = stage.order({ receiver, quote, key: 'key' })
       await repeatMeanwhile(stage, processes, order, 'incoming-payment')
     },
     without: [
