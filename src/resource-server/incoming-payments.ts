@@ -1,5 +1,5 @@
 import { invalidAmount, invalidExpiresAt, unknownResource, wrongState } from '../errors/conditions.ts'
-import { identifyTokenAndRecord, type RecordCaller, type TokenCaller } from '../http/credentials.ts'
+import { identifyTokenAndRecord, type ReadingCaller, type RecordCaller, type TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
@@ -165,7 +165,7 @@ async function publicView({ context, params }: Exchange): Promise<Result> {
 }
 
 /** `list-incoming-payments`. @spec INC-12 */
-export async function listIncomingPayments(input: Input<TokenCaller, undefined>): Promise<Result> {
+export async function listIncomingPayments(input: Input<ReadingCaller, undefined>): Promise<Result> {
   return answerList(input, 'incoming-payment', (item) => toWire(input.exchange.context, item))
 }
 

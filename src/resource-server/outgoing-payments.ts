@@ -202,6 +202,6 @@ export async function getOutgoingPayment({
 }
 
 /** `list-outgoing-payments`. @spec OUT-11 */
-export async function listOutgoingPayments(input: Input<TokenCaller, undefined>): Promise<Result> {
+export async function listOutgoingPayments(input: Input<ReadingCaller, undefined>): Promise<Result> {
   return answerList(input, 'outgoing-payment', (item) => toWire(input.exchange.context, item))
 }

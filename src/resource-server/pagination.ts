@@ -1,11 +1,10 @@
 import { invalidRequest } from '../errors/conditions.ts'
-import type { TokenCaller } from '../http/credentials.ts'
+import type { ReadingCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import { queryOf } from '../http/exchange.ts'
 import { claimSignature } from '../http/replay-claims.ts'
 import type { Result } from '../http/respond.ts'
-import type { Context } from '../ports/context.ts'
-import type { ListableKind, ListPosition, ListQuery, RecordTypes } from '../ports/storage.ts'
+import type { ListableKind, ListPosition, ListQuery, RecordTypes, Storage } from '../ports/storage.ts'
 import { readNamed, recordsOfKind } from '../records/read-record.ts'
 import { activeWalletAddress, isOfOtherAccount, requireRightTo, visibleClient } from './authorize.ts'
 
@@ -27,7 +26,7 @@ interface PageInfo {
 
 /** Lists the payments of one kind on a wallet address that the token may see, each in its JSON form. */
 export async function answerList<K extends 'incoming-payment' | 'outgoing-payment'>(
-  { exchange, caller }: Input<TokenCaller, undefined>,
+  { exchange, caller }: Input<ReadingCaller, undefined>,
   kind: K,
   toWire: (item: RecordTypes[K]) => object,
 ): Promise<Result> {
@@ -42,7 +41,7 @@ export async function answerList<K extends 'incoming-payment' | 'outgoing-paymen
   const client = visibleClient(context, caller, kind, found.url)
   const scope = { kind, walletAddress: found.url, ...(client !== undefined && { client }) }
   const list: List<K> = { ...scope, isShown: (item) => !isOfOtherAccount(caller.token, item) }
-  const { items, pagination } = await listPage(context, list, page)
+  const { items, pagination } = await listPage(caller.storage, list, page)
   return { status: 200, body: { pagination, result: items.map(toWire) } }
 }
 
@@ -91,16 +90,16 @@ interface List<K extends ListableKind> extends Pick<ListQuery, 'walletAddress' |
  * @spec RS-13
  */
 async function listPage<K extends ListableKind>(
-  context: Context,
+  storage: Storage,
   list: List<K>,
   page: PageRequest,
 ): Promise<{ readonly items: readonly RecordTypes[K][]; readonly pagination: PageInfo }> {
   const { isShown, ...scope } = list
   const { cursor, direction } = page
-  let after = cursor === undefined ? undefined : await positionOf(context, list, cursor)
+  let after = cursor === undefined ? undefined : await positionOf(storage, list, cursor)
   const found: RecordTypes[K][] = []
   for (let limit = page.limit + 1; ; limit = MAX_LIMIT) {
-    const records = await context.storage.list({ ...scope, direction, limit, ...(after && { after }) })
+    const records = await storage.list({ ...scope, direction, limit, ...(after && { after }) })
     const read = recordsOfKind(records, list.kind).map(({ value }) => value)
     found.push(...read.filter(isShown))
     const last = read.at(-1)
@@ -123,11 +122,11 @@ async function listPage<K extends ListableKind>(
 }
 
 async function positionOf<K extends ListableKind>(
-  context: Context,
+  storage: Storage,
   { kind, walletAddress, client, isShown }: List<K>,
   cursor: string,
 ): Promise<ListPosition> {
-  const record = await readNamed(context.storage, kind, cursor)
+  const record = await readNamed(storage, kind, cursor)
   const isInScope =
     record?.isListed === true &&
     record.value.walletAddress === walletAddress &&

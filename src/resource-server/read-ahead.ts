@@ -39,6 +39,18 @@ export function identifySpender(exchange: Exchange): Promise<ReadingCaller> {
   return identifyTokenReadingAhead(exchange, exchange.context.readsAhead.with)
 }
 
+const CURSOR = /[?&]cursor=([\da-f]+)(?:&|$)/
+
+/** The caller who asks for a page of a list: the item that its cursor names is read together with the token. */
+export function identifyLister(
+  kind: 'incoming-payment' | 'outgoing-payment',
+): (exchange: Exchange) => Promise<ReadingCaller> {
+  return (exchange) => {
+    const id = CURSOR.exec(exchange.request.target)?.[1] ?? ''
+    return identifyTokenReadingAhead(exchange, () => (isIdentifier(id) ? [{ kind, id }] : []))
+  }
+}
+
 /**
  * The record that a body names, as far as its text tells; one at most. Nothing is decided by it: a URL that is written
  * differently is read later, and a body that is wrong is refused in its place.

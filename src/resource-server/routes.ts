@@ -17,10 +17,9 @@ import {
 import { getOutgoingPaymentGrant } from './outgoing-payment-grant.ts'
 import { createOutgoingPayment, getOutgoingPayment, listOutgoingPayments } from './outgoing-payments.ts'
 import { createQuote, getQuote } from './quotes.ts'
-import { identifyPayer, identifyQuoter, identifySpender } from './read-ahead.ts'
+import { identifyLister, identifyPayer, identifyQuoter, identifySpender } from './read-ahead.ts'
 
 const role = 'resource-server'
-const byToken = { role, identify: identifyToken } as const
 const byTokenAndRecord = <K extends RecordKind>(kind: K) =>
   ({ role, identify: (exchange: Exchange) => identifyTokenAndRecord(exchange, kind) }) as const
 const clientOf = ({ token }: TokenCaller): ClientId => token.client
@@ -29,7 +28,8 @@ const clientOf = ({ token }: TokenCaller): ClientId => token.client
 export function resourceServerRoutes(): readonly Route[] {
   return [
     defineEndpoint({
-      ...byToken,
+      role,
+      identify: identifyToken,
       operation: 'create-incoming-payment',
       method: 'POST',
       path: '/incoming-payments',
@@ -40,7 +40,8 @@ export function resourceServerRoutes(): readonly Route[] {
       run: createIncomingPayment,
     }),
     defineEndpoint({
-      ...byToken,
+      role,
+      identify: identifyLister('incoming-payment'),
       operation: 'list-incoming-payments',
       method: 'GET',
       path: '/incoming-payments',
@@ -99,7 +100,8 @@ export function resourceServerRoutes(): readonly Route[] {
       run: createOutgoingPayment,
     }),
     defineEndpoint({
-      ...byToken,
+      role,
+      identify: identifyLister('outgoing-payment'),
       operation: 'list-outgoing-payments',
       method: 'GET',
       path: '/outgoing-payments',

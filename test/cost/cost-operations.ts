@@ -138,6 +138,14 @@ export const OPERATIONS: ReadonlyMap<string, (wallet: CountedWallet) => Promise<
     },
   ],
   [
+    'list-incoming-payments, cursor',
+    async (wallet) => {
+      const { payment, token } = await receive(wallet)
+      const cursor = new URL(payment.id).pathname.split('/').at(-1)
+      return wallet.costOf({ method: 'GET', url: `${listOf('incoming-payments', BOB)}&cursor=${cursor}`, token })
+    },
+  ],
+  [
     'complete-incoming-payment',
     async (wallet) => {
       const { payment, token } = await receive(wallet)

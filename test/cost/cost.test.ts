@@ -25,6 +25,7 @@ delete-token                        2      1      2      0    1      1      2   
 create-incoming-payment             1      2      3      1    1      1      4    2   0    2   0
 get-incoming-payment                1      0      0      0    1      1      3    2   0    1   0
 list-incoming-payments              2      0      0      0    1      1      2    0   1    1   0
+list-incoming-payments, cursor      2      0      0      0    1      1      2    0   1    1   0
 complete-incoming-payment           2      2      3      0    1      1      2    0   0    1   0
 create-quote                        1      1      1      1    1      1      3    0   1    2   0
 get-quote                           1      0      0      0    1      1      2    0   0    1   0

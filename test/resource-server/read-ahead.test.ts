@@ -1,8 +1,10 @@
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
+import { lastSegment } from '../support/last-segment.ts'
 import {
   ALICE,
   BASE,
+  BOB,
   incomingPayment,
   spendingToken,
   type TestWallet,
@@ -30,7 +32,7 @@ async function readWallet() {
     const { status } = await wallet.send('POST', `${BASE}${path}`, { token, json, ...more })
     return [status, reads[0]]
   }
-  return { wallet, token, receiver, firstRead }
+  return { wallet, token, receiver, reads, firstRead }
 }
 
 describe('what a body names', () => {
@@ -71,3 +73,36 @@ describe('what a body names', () => {
     expect(await firstRead('/outgoing-payments', order, { token: '' })).toEqual([401, undefined])
   })
 })
+
+describe('the item that a cursor names', () => {
+  it.each([
+    ['is read together with the token', (id: string) => `cursor=${id}`, 200, 'access-token incoming-payment'],
+    ['also in the middle of a query', (id: string) => `first=1&cursor=${id}&x=y`, 200, 'access-token incoming-payment'],
+    ['is not read ahead where it is no identifier', (id: string) => `cursor=${id}0`, 400, 'access-token'],
+    [
+      'is not read ahead where it is written in another way',
+      (id: string) => `cursor=%${hexOf(id)}`,
+      200,
+      'access-token',
+    ],
+    [
+      'is refused where there are two',
+      (id: string) => `cursor=${id}&cursor=${id}`,
+      400,
+      'access-token incoming-payment',
+    ],
+  ])('%s', async (_, queryOf, status, read) => {
+    const { wallet, reads } = await readWallet()
+    const { payment, token } = await incomingPayment(wallet)
+    const id = lastSegment(payment.id)
+    reads.length = 0
+    const url = `${BASE}/incoming-payments?wallet-address=${encodeURIComponent(BOB)}&${queryOf(id)}`
+    expect((await wallet.send('GET', url, { token })).status).toBe(status)
+    expect(reads[0]).toBe(read)
+  })
+})
+
+/** An id whose first character is given as its code. */
+function hexOf(id: string): string {
+  return `${id.charCodeAt(0).toString(16)}${id.slice(1)}`
+}
