@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { Change, StoredRecord } from '../ports/storage.ts'
+import type { Change, Storage, StoredRecord } from '../ports/storage.ts'
 import { coversWalletAddress, type OutgoingPaymentAccess } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE, storedAmount } from '../protocol/amount.ts'
@@ -40,6 +40,9 @@ export type ChargedGrant =
  * Charges a payment to the first entry that admits it. The changes expect the records at the versions that were read:
  * if two payments race for the rest of a budget, one of them conflicts and reads again. `uncommitted` are the changes
  * of the payments that are charged before this one in the same commit; it is charged on top of them.
+ *
+ * What was read ahead, before the key and the quote of the order, may count an earlier order that used them and is undone
+ * since. So by that a payment is only admitted, to the first entry: no entry is passed over before all are read now.
  * @spec LIM-1 @spec LIM-8 @spec LIM-10
  */
 export async function chargeGrant(
@@ -47,12 +50,22 @@ export async function chargeGrant(
   token: AccessToken,
   charge: Charge,
   now: number,
-  uncommitted: readonly Change[],
+  { uncommitted, readAhead }: { readonly uncommitted: readonly Change[]; readonly readAhead?: Storage | undefined },
 ): Promise<ChargedGrant> {
   const all = entryWindows(token, now, context.policies.intervalCounting)
   noteSpendingAhead(context, token.id, spendingIdsOf(all))
   const windows = all.filter(({ access }) => coversWalletAddress(access, charge.walletAddress))
-  const stored = await readSpending(context, spendingIdsOf(windows), uncommitted)
+  const ids = spendingIdsOf(windows)
+  const ahead = readAhead && chargeFirst(windows.slice(0, 1), await readSpending(readAhead, ids, uncommitted), charge)
+  return ahead?.ok ? ahead : chargeFirst(windows, await readSpending(context.storage, ids, uncommitted), charge)
+}
+
+/** Charges a payment to the first of these entries that admits it. */
+function chargeFirst(
+  windows: readonly EntryWindow[],
+  stored: readonly StoredRecord<'spending'>[],
+  charge: Charge,
+): ChargedGrant {
   const place = Math.max(0, ...stored.map(({ value }) => value.lastCharge?.place ?? 0)) + 1
   const recordOf = (id: string): StoredRecord<'spending'> =>
     stored.find(({ value }) => value.id === id) ?? unspent(id, charge.debitAmount)
@@ -68,13 +81,13 @@ export async function chargeGrant(
  * The spending records that exist, as the uncommitted changes leave them. Version 0: the same commit is to insert it.
  */
 async function readSpending(
-  context: Context,
+  storage: Storage,
   ids: readonly string[],
   uncommitted: readonly Change[],
 ): Promise<readonly StoredRecord<'spending'>[]> {
   const charged = uncommitted.filter(isSpending).map(asRecord)
   const others = ids.filter((id) => !charged.some(({ value }) => value.id === id))
-  const found = others.length === 0 ? [] : await context.storage.get(others.map((id) => ({ kind: 'spending', id })))
+  const found = others.length === 0 ? [] : await storage.get(others.map((id) => ({ kind: 'spending', id })))
   return [...charged, ...recordsOfKind(found, 'spending')]
 }
 

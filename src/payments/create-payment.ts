@@ -49,12 +49,11 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   let terms = await unlessRepeated(context, key, order.readTerms)
   const turn = turnAtGrant(presented.value.grantId)
   // Whoever has had the turn since has charged the grant.
-  const isCurrent = context.inTurn.isQuietSince(turn, order.endedTurns)
-  const charging = isCurrent ? { ...context, storage: order.readAhead } : context
+  const readAhead = context.inTurn.isQuietSince(turn, order.endedTurns) ? order.readAhead : undefined
   const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
     // A repeat has read none. If its first order has just been undone, it is now the first, and needs them.
     terms ??= await order.readTerms()
-    return planPayment(charging, order, { id, terms, current: await readToken(), uncommitted })
+    return planPayment(context, order, { id, terms, current: await readToken(), uncommitted, readAhead })
   }
   const once = await context.decideTogether(
     turn,

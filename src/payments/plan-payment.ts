@@ -62,7 +62,7 @@ export async function planPayment(
     id,
     terms,
     current,
-    uncommitted,
+    ...charging
   }: {
     readonly id: string
     readonly terms: PaymentTerms
@@ -70,6 +70,8 @@ export async function planPayment(
     readonly current: StoredRecord<'access-token'> | undefined
     /** The changes of the orders before this one in a joint commit. */
     readonly uncommitted: readonly Change[]
+    /** A storage that may know what the grant has spent, as it was before the key and the quote were read. */
+    readonly readAhead?: Storage | undefined
   },
 ): Promise<Effect<Intent>> {
   const token = presented.value
@@ -79,7 +81,7 @@ export async function planPayment(
   // nothing. @spec TOK-9
   if (current === undefined || !isUsableToken(current.value, now)) throw invalidToken()
   const quote = await terms.readQuote?.()
-  const charged = await chargeGrant(context, token, { ...terms, id, receiver: terms.receiver.url }, now, uncommitted)
+  const charged = await chargeGrant(context, token, { ...terms, id, receiver: terms.receiver.url }, now, charging)
   if (!charged.ok) throw grantLimitExceeded(charged.reason)
   const payment: OutgoingPayment = {
     ...intendPayment(id, token, terms, charged, now),

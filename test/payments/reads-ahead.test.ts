@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
 import { ALICE, AUTH, BASE, usd } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
-import { createdBy, end, intents, isReadOf, scene, spentBy, statuses } from './joint-world.ts'
-import { ask, type Process, type ProcessAnswer, signedBy, type Tokens, type World } from './money-world.ts'
+import { createdBy, end, intents, isReadOf, quoteOf, scene, spentBy, statuses } from './joint-world.ts'
+import { ask, keyed, type Process, type ProcessAnswer, signedBy, type Tokens, type World } from './money-world.ts'
 
 const SPENT = `${BASE}/outgoing-payment-grant`
 
@@ -82,12 +82,13 @@ describe('what a grant has spent', () => {
     expect(statuses([await answered(process, await order('60')), await answered(process, await order('60'))])).toEqual([
       201, 403,
     ])
-    expect(reads()).toEqual([ALONE, 'spending spending', `${AHEAD} spending`])
+    const refused = [`${AHEAD} spending`, 'spending spending']
+    expect(reads()).toEqual([ALONE, 'spending spending', ...refused])
     world.wallet.clock.advance(3_600_000)
     expect(statuses([await answered(process, await order('60')), await answered(process, await order('60'))])).toEqual([
       201, 403,
     ])
-    expect(reads()).toEqual([`${AHEAD} spending`, 'spending spending', `${AHEAD} spending`])
+    expect(reads()).toEqual([`${AHEAD} spending`, 'spending spending', ...refused])
   })
 
   it('LIM-8 is read again if another process has charged the grant since', async () => {
@@ -103,7 +104,7 @@ describe('what a grant has spent', () => {
     expect((await answered(other, await order('60'))).status).toBe(201)
     open()
     expect((await late)?.body.error.code).toBe('grant_limit_exceeded')
-    expect(reads()).toEqual([AHEAD, 'access-token', 'spending'])
+    expect(reads()).toEqual([AHEAD, 'access-token', 'spending', 'spending'])
     expect(await spentBy(world)).toBe(61n)
     await end(world)
   })
@@ -129,6 +130,48 @@ describe('what a grant has spent', () => {
     expect(reads()).toEqual([AHEAD, AHEAD, 'spending', 'incoming-payment'])
     expect(intents(process)).toEqual([1, 1, 1])
     expect(await spentBy(world)).toBe(91n)
+    await end(world)
+  })
+
+  const entry = { type: 'outgoing-payment', actions: ['create'], identifier: ALICE }
+  const two = [{ ...entry, limits: { debitAmount: usd('100') } }, entry]
+
+  it.each([
+    ['its key', false, keyed('a-key'), undefined],
+    ['its key (another entry would admit it)', false, keyed('a-key'), two],
+    ['its quote', true, {}, undefined],
+    ['its key and quote', true, keyed('a-key'), undefined],
+  ])('OUT-12 is read again before it refuses an order: what used %s may be undone since', async (...row) => {
+    const [, isQuoted, more, entries] = row
+    const { world, tokens, incomingUrl, process, order } = await scene({}, entries)
+    const other = world.start()
+    await answered(other, await order('1'))
+    const json = isQuoted
+      ? { walletAddress: ALICE, quoteId: await quoteOf(world, tokens, incomingUrl, '60') }
+      : { walletAddress: ALICE, incomingPayment: incomingUrl, debitAmount: usd('60') }
+    const sign = () => signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json, more)
+    const [hold, next] = [gate(), gate()]
+    process.ports.plan = async ({ name }) => {
+      if (name !== 'hold') return undefined
+      await hold.opened
+      return { answer: { ok: false, reason: 'not_allowed' } }
+    }
+    const first = ask(process, await sign())
+    await expect.poll(() => world.storage.all('outgoing-payment'), { interval: 1 }).toHaveLength(2)
+    world.wallet.clock.advance(1000)
+    let isHeldUp = false
+    other.ports.plan = (call) => {
+      if (isHeldUp || isReadOf('access-token', call)) return undefined
+      isHeldUp = true
+      return next.opened
+    }
+    const repeat = ask(other, await sign())
+    await expect.poll(() => isHeldUp, { interval: 1 }).toBe(true)
+    hold.open()
+    expect((await first)?.body.error?.code).toBe('not_allowed')
+    next.open()
+    expect((await repeat)?.body).toMatchObject({ debitAmount: usd('60'), grantSpentDebitAmount: usd('61') })
+    await other.openPayments.drain()
     await end(world)
   })
 })
