@@ -137,8 +137,9 @@ const NeitherOrBoth = v.custom<never>(() => false, 'give either quoteId, or inco
  * @spec OUT-1
  */
 export const CreateOutgoingPayment: v.GenericSchema<unknown, CreateOutgoingPayment> = v.lazy((body) => {
-  const [hasQuote, hasReceiver] = ['quoteId', 'incomingPayment'].map((name) => Object.hasOwn(Object(body), name))
-  if (hasQuote === hasReceiver) return NeitherOrBoth
+  const members: object = Object(body)
+  const hasQuote = Object.hasOwn(members, 'quoteId')
+  if (hasQuote === Object.hasOwn(members, 'incomingPayment')) return NeitherOrBoth
   return hasQuote ? FromQuote : FromIncomingPayment
 })
 
