@@ -1,4 +1,5 @@
 import { webCryptography } from '../../src/index.ts'
+import { isLedgerId } from '../../src/protocol/identifiers.ts'
 import { creditIdOf as creditIdFrom } from '../../src/records/credit-id.ts'
 
 /**
@@ -7,7 +8,7 @@ import { creditIdOf as creditIdFrom } from '../../src/records/credit-id.ts'
  * as a URL: of an id that was never given, a ledger has no credit, which looks as if nobody had been paid.
  */
 export async function creditIdOf(holdId: string): Promise<string> {
-  if (typeof holdId !== 'string' || !/^[0-9a-f]{32}$/.test(holdId))
+  if (typeof holdId !== 'string' || !isLedgerId(holdId))
     throw new TypeError('creditIdOf: holdId must be 32 hexadecimal digits')
   return creditIdOfAny(holdId)
 }
