@@ -20,8 +20,8 @@ export interface GuardedRequests {
 /** What a network says of its failure, which may be anything: for several addresses Node gives a code and no message. */
 function messageOf(error: unknown): string {
   const { message, code }: { readonly message?: unknown; readonly code?: unknown } = Object(error)
-  const [text] = [message, code].filter((one) => typeof one === 'string' && one !== '')
-  return typeof text === 'string' ? text : 'no connection'
+  const texts = [message, code].filter((one) => typeof one === 'string')
+  return texts.find((text) => text !== '') ?? 'no connection'
 }
 
 /** Why there is no answer. What another server had a part in may be of any length. */
