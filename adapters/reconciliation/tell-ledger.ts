@@ -19,7 +19,7 @@ export function callsOf(payment: Omit<AuditedPayment, 'grant' | 'signedRequest'>
   readonly credit?: Credit
 } {
   const { holdId, creditId, account, payeeAccount, debitAmount, receiveAmount, receiver, rail } = payment
-  const hold = { id: holdId, account, amount: amountOf(debitAmount) }
+  const hold = { id: holdId, account, amount: amountFromWire(debitAmount) }
   if (rail !== undefined) {
     const { method, address, walletAddress } = rail
     const payee = walletAddress === undefined ? {} : { walletAddress }
@@ -27,7 +27,7 @@ export function callsOf(payment: Omit<AuditedPayment, 'grant' | 'signedRequest'>
   }
   if (payeeAccount === undefined || creditId === undefined) throw new Error(`${holdId} has no payee`)
   const incomingPayment = receiver.split('/').at(-1) ?? ''
-  const credit = { id: creditId, account: payeeAccount, amount: amountOf(receiveAmount) }
+  const credit = { id: creditId, account: payeeAccount, amount: amountFromWire(receiveAmount) }
   return {
     hold: { ...hold, counterparty: { kind: 'local', account: payeeAccount, incomingPayment } },
     credit: { ...credit, counterparty: { kind: 'local', account, incomingPayment } },
@@ -71,8 +71,8 @@ export async function tellLedger(options: TellLedgerOptions): Promise<readonly s
       await ledger.release({ id }) // a conflict: it was not held
     else if (state !== 'created') {
       // What is `sending` has paid nobody, or not all; of the others it is known what they cost.
-      const isToDo = state === 'sending' ? state : `charge ${debit}`
-      await ask(`hold ${id} (${isToDo})`, ledger.hold(hold))
+      const toDo = state === 'sending' ? state : `charge ${debit}`
+      await ask(`hold ${id} (${toDo})`, ledger.hold(hold))
     }
     const isSettled = state === 'completed' || (state === 'failed' && debit > 0n)
     if (isSettled)
@@ -107,9 +107,9 @@ async function readPayments({ openPayments, walletAddresses }: PaymentSource): P
 
 function creditOf({ id, payeeAccount, amount, railAccount }: Received): Credit {
   const { method, account: address } = readRailAccountId(railAccount)
-  return { id, account: payeeAccount, amount: amountOf(amount), counterparty: { kind: 'rail', method, address } }
+  return { id, account: payeeAccount, amount: amountFromWire(amount), counterparty: { kind: 'rail', method, address } }
 }
 
-function amountOf({ value, assetCode, assetScale }: WireAmount): Amount {
+function amountFromWire({ value, assetCode, assetScale }: WireAmount): Amount {
   return { value: BigInt(value), assetCode, assetScale }
 }

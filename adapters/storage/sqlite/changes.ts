@@ -90,10 +90,10 @@ function replaceInPlace({ table, columns, isListable }: TableLayout): ReplaceInP
   const listed = isListable ? LIST_COLUMNS : []
   const set = columns.filter((column) => column !== 'id' && !listed.includes(column))
   const setting = set.map((column) => `${column} = ?`).join(', ')
-  const isInPlace = listed.map((column) => ` AND ${column} IS ?`).join('')
+  const unmoved = listed.map((column) => ` AND ${column} IS ?`).join('')
   const placesOf = (names: readonly string[]): readonly number[] => names.map((name) => columns.indexOf(name))
   return {
-    sql: `UPDATE ${table} SET ${setting}, version = version + 1 WHERE id = ? AND version = ?${isInPlace}`,
+    sql: `UPDATE ${table} SET ${setting}, version = version + 1 WHERE id = ? AND version = ?${unmoved}`,
     places: placesOf(set),
     fixed: placesOf(listed),
   }
