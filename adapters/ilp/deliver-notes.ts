@@ -1,5 +1,6 @@
 import type { DeliveryProgress } from '../../src/index.ts'
 import { storedAmount } from '../../src/protocol/amount.ts'
+import { isObject } from '../../src/protocol/is-object.ts'
 import type { RailRate } from '../../src/protocol/price.ts'
 import type { MoneyPacket } from './stream-connection.ts'
 
@@ -72,7 +73,7 @@ export function readProgress(id: string, { sent, received, notes }: DeliveryProg
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+  return isObject(value) ? value[name] : undefined
 }
 
 function integerOf(value: unknown): bigint {

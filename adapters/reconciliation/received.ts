@@ -1,4 +1,5 @@
 import type { MaybePromise, ReceiptState, WireAmount } from '../../src/index.ts'
+import { isObject } from '../../src/protocol/is-object.ts'
 
 /** What came from another wallet, and was taken for a payee. */
 export interface Received {
@@ -34,7 +35,7 @@ export async function readReceived(
 
 function receivedOf(row: unknown): Received {
   const cell = (column: string): string => {
-    const found: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, column) : undefined
+    const found = isObject(row) ? row[column] : undefined
     if (found === undefined || found === null) throw new TypeError(`readReceived: a row has no ${column}`)
     return String(found)
   }

@@ -4,6 +4,7 @@ import { PAGE_PROTECTION } from '../http/render-error.ts'
 import type { Result } from '../http/respond.ts'
 import type { Consent, ConsentExchange, Interactions } from '../ports/consent.ts'
 import type { HttpResponse } from '../ports/http-exchange.ts'
+import { isObject } from '../protocol/is-object.ts'
 
 /** Replaced by 303, the only redirect that never makes the browser post the form again to the next URL. @spec INT-8 */
 const REDIRECTS: readonly number[] = [301, 302, 307, 308]
@@ -79,12 +80,11 @@ function checkedAnswer(method: keyof Consent, answer: HttpResponse | undefined):
     if (!holds) throw new TypeError(`consent.${method}: ${message}`)
   }
   // A host in JavaScript may answer anything.
-  if (typeof answer !== 'object' || answer === null)
-    throw new TypeError(`consent.${method}: the answer must be an object with status and headers`)
+  if (!isObject(answer)) throw new TypeError(`consent.${method}: the answer must be an object with status and headers`)
   const { status, headers, body } = answer
   demand(Number.isInteger(status) && status >= 200 && status <= 599, 'status must be an integer from 200 to 599')
   // The entries of a Fetch `Headers` or a Map are not members, so they would all be lost.
-  const isPlain = typeof headers === 'object' && headers !== null && !(Symbol.iterator in headers)
+  const isPlain = isObject(headers) && !(Symbol.iterator in headers)
   demand(isPlain, 'headers must be an object of strings')
   for (const [name, value] of Object.entries(headers)) {
     demand(HEADER_NAME.test(name), `${name} is not the name of a header`)

@@ -4,6 +4,7 @@ import type { FoundReceiver, RemoteIncomingPayment } from '../ports/remote-recei
 import { Amount, isSameAsset } from '../protocol/amount.ts'
 import { fromBase64url } from '../protocol/bytes.ts'
 import { DateTime } from '../protocol/date-time.ts'
+import { isObject } from '../protocol/is-object.ts'
 import { type IlpPaymentMethod, isIlpAddress } from '../protocol/payment-method.ts'
 import { parseReceiver } from '../protocol/receiver.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
@@ -105,7 +106,7 @@ export function parseGranted(document: unknown): ForeignToken | undefined {
 
 /** The same for a grant request, which may also require an interaction with a person; here there is nobody to ask. */
 export function parseGrant(document: unknown): ForeignToken | 'interaction' | undefined {
-  const isPutToPerson = typeof document === 'object' && document !== null && 'interact' in document
+  const isPutToPerson = isObject(document) && 'interact' in document
   return parseGranted(document) ?? (isPutToPerson ? 'interaction' : undefined)
 }
 

@@ -1,4 +1,5 @@
 import { isTimeOfIds } from '../protocol/identifiers.ts'
+import { isObject } from '../protocol/is-object.ts'
 import { shownValue } from '../protocol/shown-value.ts'
 import { parseUrl } from '../protocol/url.ts'
 import { isLoopbackHost } from '../protocol/wallet-address.ts'
@@ -7,7 +8,7 @@ import { ConfigurationError } from './configuration-error.ts'
 /** Requires an option to be an object. */
 export function requireObject(name: string, value: unknown): void {
   refusePromise(name, value)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  if (!isObject(value) || Array.isArray(value))
     throw new ConfigurationError(`${name} must be an object, not ${shownKind(value)}`)
 }
 
@@ -75,7 +76,7 @@ export function requireMethods(name: string, port: unknown, methods: readonly st
   if (typeof port === 'function')
     throw new ConfigurationError(`${name} is a function, not an object with ${methods[0]}(): if it makes one, call it`)
   refusePromise(name, port)
-  if (typeof port !== 'object' || port === null || Array.isArray(port))
+  if (!isObject(port) || Array.isArray(port))
     throw new ConfigurationError(`${name} must be an object with ${methods[0]}(), not ${shownKind(port)}`)
   const missing = methods.find((method) => !hasMethod(port, method))
   if (missing !== undefined) throw new ConfigurationError(`${name}.${missing} must be a function`)
@@ -94,5 +95,5 @@ function refusePromise(name: string, value: unknown): void {
 
 /** Whether a value is an object with that method. */
 export function hasMethod(port: unknown, method: string): boolean {
-  return typeof port === 'object' && port !== null && method in port && typeof Reflect.get(port, method) === 'function'
+  return isObject(port) && typeof port[method] === 'function'
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isObject } from './json-web-key.ts'
+import { isObject } from './is-object.ts'
 
 /** How a client instance identifies itself: by its wallet address, or by a key of its own (directed identity). */
 export type ClientIdentification = { readonly walletAddress: string } | { readonly jwk: unknown }

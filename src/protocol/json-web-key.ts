@@ -1,5 +1,6 @@
 import { fromBase64url } from './bytes.ts'
 import { isUsablePoint } from './ed25519-point.ts'
+import { isObject } from './is-object.ts'
 
 /** An Ed25519 public key as the library keeps it: plain data. `x` is canonical base64url of 32 bytes, checked against KEY-3. */
 export interface PublicKey {
@@ -60,11 +61,6 @@ export function parsePublicKey(jwk: unknown, { requireAlg }: { readonly requireA
   const isNamed = alg === 'EdDSA' || (alg === 'Ed25519' && !requireAlg)
   if (!isNamed && (requireAlg || 'alg' in jwk)) return wrong('alg', 'alg must be EdDSA')
   return { ok: true, key: { kid, x } }
-}
-
-/** Whether a value has members: whether it is an object or a list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }
 
 function isListOfTexts(value: unknown): value is readonly string[] {

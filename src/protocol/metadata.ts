@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { toUtf8 } from './bytes.ts'
+import { isObject } from './is-object.ts'
 
 /** Metadata that a client attaches to a payment: a JSON object, returned unchanged. */
 export type Metadata = Readonly<Record<string, unknown>>
@@ -14,12 +15,8 @@ const MAX_DEPTH = 8
  */
 function isRepeatable(value: unknown, levels: number): boolean {
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER
-  if (typeof value !== 'object' || value === null) return true
+  if (!isObject(value)) return true
   return levels > 0 && Object.values(value).every((member) => isRepeatable(member, levels - 1))
-}
-
-function isMetadata(value: unknown): value is Metadata {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**
@@ -32,7 +29,7 @@ export const Metadata: v.GenericSchema<unknown, Metadata> = v.pipe(
   // The depth is tested by the schema, not by a check: after a failed check the next one would still run, and
   // serialising a value that is nested too deeply overflows the stack.
   v.custom<Metadata>(
-    (value) => isMetadata(value) && isRepeatable(value, MAX_DEPTH),
+    (value) => isObject(value) && !Array.isArray(value) && isRepeatable(value, MAX_DEPTH),
     'must be an object of at most 8 levels, with no number beyond 2^53 - 1: write larger ones as text',
   ),
   v.check((value) => toUtf8(JSON.stringify(value)).length <= MAX_BYTES, 'too large'),

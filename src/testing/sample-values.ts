@@ -1,5 +1,5 @@
 import type { Amount } from '../protocol/amount.ts'
-import { isObject } from '../protocol/json-web-key.ts'
+import { isObject } from '../protocol/is-object.ts'
 import type { Metadata } from '../protocol/metadata.ts'
 
 /** The wallet address of the samples. */

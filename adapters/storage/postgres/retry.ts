@@ -1,6 +1,8 @@
+import { isObject } from '../../../src/protocol/is-object.ts'
+
 /** The code of an error: a SQLSTATE if it came from the database. */
 export function sqlState(error: unknown): string | undefined {
-  const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined
+  const code = isObject(error) ? error['code'] : undefined
   return typeof code === 'string' ? code : undefined
 }
 

@@ -1,5 +1,5 @@
 import type { RecordKind, RecordMarks, RecordTypes, StoredRecord } from '../../../src/ports/storage.ts'
-import { isObject } from '../../../src/protocol/json-web-key.ts'
+import { isObject } from '../../../src/protocol/is-object.ts'
 import type { Member, TableLayout } from './layout.ts'
 
 /**
