@@ -15,7 +15,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /** Escapes the five special characters of HTML; the result is safe in text and in quoted attributes. */
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 }
 

@@ -15,8 +15,7 @@ export interface RequestBudget {
 /** For requests that nobody can cause at will. */
 export const UNLIMITED: RequestBudget = { admitsHost: () => true, admitsAddresses: () => true }
 
-const REFILL_MILLISECONDS = 10_000
-const BUCKET = { capacity: 100, refillMilliseconds: REFILL_MILLISECONDS }
+const BUCKET = { capacity: 100, refillMilliseconds: 10_000 }
 const HOSTS = 1000
 
 /** What one source or client may cause as a stranger: one alone must not use up the budget of a host. @spec T-5 */
