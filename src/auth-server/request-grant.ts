@@ -92,8 +92,7 @@ async function walletAddressOf(
 
 /** @spec INT-5 @spec INT-6 */
 function checkFinish(context: Context, finish: Finish): void {
-  const { loopbackHttp, finishSchemes: schemes } = context.policies
-  const uri = parseFinishUri(finish.uri, { loopbackHttp, schemes })
+  const uri = parseFinishUri(finish.uri, context.policies)
   if (uri === undefined)
     throw invalidRequest(
       'interact.finish.uri must be an absolute https URL in ASCII, without fragment and userinfo, or of a scheme that this wallet allows',

@@ -51,21 +51,21 @@ export function isAppScheme(scheme: unknown): boolean {
 /**
  * Reads the URL to which a client wants the browser sent back. It must be absolute, at most 2048 characters long,
  * without fragment and userinfo, and be https, or http on a loopback host if `loopbackHttp` is set, or have one of the
- * embedder's app `schemes` (`com.example.app`, in lower case); otherwise `undefined`. No option admits `javascript:` or
+ * embedder's app schemes (`com.example.app`, in lower case); otherwise `undefined`. No policy admits `javascript:` or
  * the like, or http on any other host.
  * @spec INT-5 @spec INT-6
  */
 export function parseFinishUri(
   uri: string,
-  options: { readonly loopbackHttp: boolean; readonly schemes: readonly string[] },
+  policies: { readonly loopbackHttp: boolean; readonly finishSchemes: readonly string[] },
 ): URL | undefined {
   const url = uri.length > MAX_URL_LENGTH || !FINISH_URI.test(uri) ? undefined : parseUrl(uri)
   if (url === undefined) return undefined
   if (url.protocol === 'https:') return WITH_HOST.test(uri) ? url : undefined
   if (url.protocol === 'http:')
-    return WITH_HOST.test(uri) && options.loopbackHttp && isLoopbackHost(url.hostname) ? url : undefined
+    return WITH_HOST.test(uri) && policies.loopbackHttp && isLoopbackHost(url.hostname) ? url : undefined
   const scheme = url.protocol.slice(0, -1)
-  return options.schemes.includes(scheme) && !FORBIDDEN_SCHEMES.includes(scheme) ? url : undefined
+  return policies.finishSchemes.includes(scheme) && !FORBIDDEN_SCHEMES.includes(scheme) ? url : undefined
 }
 
 function isNamed(pair: string, names: readonly string[]): boolean {

@@ -29,7 +29,7 @@ describe('the published finish hash', () => {
 describe('finish URIs', () => {
   it.each(['https:client.example/https://x', 'https:/client.example/https://x'])(
     'INT-5 T-17 refuses %s, whose slashes stand elsewhere',
-    (uri) => expect(parseFinishUri(uri, { loopbackHttp: false, schemes: [] })).toBeUndefined(),
+    (uri) => expect(parseFinishUri(uri, { loopbackHttp: false, finishSchemes: [] })).toBeUndefined(),
   )
 
   it.each([

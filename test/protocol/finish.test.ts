@@ -10,7 +10,7 @@ import {
 } from '../../src/protocol/finish.ts'
 import vectors from '../vectors/interaction-hash.json' with { type: 'json' }
 
-const strict = { loopbackHttp: false, schemes: [] }
+const strict = { loopbackHttp: false, finishSchemes: [] }
 
 function sha256(text: string): Uint8Array {
   return createHash('sha256').update(text).digest()
@@ -91,7 +91,7 @@ describe('finish URIs', () => {
 
   it.each(['http://localhost:3000/cb', 'http://app.localhost/cb', 'http://127.0.0.1:8080/cb', 'http://[::1]:8080/cb'])(
     'INT-5 accepts %s with loopbackHttp',
-    (uri) => expect(parseFinishUri(uri, { loopbackHttp: true, schemes: [] })).toBeDefined(),
+    (uri) => expect(parseFinishUri(uri, { loopbackHttp: true, finishSchemes: [] })).toBeDefined(),
   )
 
   it.each([
@@ -100,17 +100,17 @@ describe('finish URIs', () => {
     'http://user@localhost/cb',
     'http:localhost/cb',
   ])('INT-5 refuses %s also with loopbackHttp', (uri) =>
-    expect(parseFinishUri(uri, { loopbackHttp: true, schemes: ['http'] })).toBeUndefined(),
+    expect(parseFinishUri(uri, { loopbackHttp: true, finishSchemes: ['http'] })).toBeUndefined(),
   )
 
   it.each(['com.example.app:/cb', 'com.example.app://cb?a=1', 'COM.example.app:cb'])(
     'INT-5 accepts %s of an allowed scheme',
-    (uri) => expect(parseFinishUri(uri, { loopbackHttp: false, schemes: ['com.example.app'] })).toBeDefined(),
+    (uri) => expect(parseFinishUri(uri, { loopbackHttp: false, finishSchemes: ['com.example.app'] })).toBeDefined(),
   )
 
   it.each(['com.example.apps:/cb', 'com.example.app://user@cb', 'com.example.app://@cb', 'com.example.app:/cb#x'])(
     'INT-5 refuses %s all the same',
-    (uri) => expect(parseFinishUri(uri, { loopbackHttp: false, schemes: ['com.example.app'] })).toBeUndefined(),
+    (uri) => expect(parseFinishUri(uri, { loopbackHttp: false, finishSchemes: ['com.example.app'] })).toBeUndefined(),
   )
 
   it.each([
@@ -121,8 +121,8 @@ describe('finish URIs', () => {
     'vbscript:x',
     'JavaScript:alert(1)',
   ])('INT-6 T-17 refuses %s whatever is allowed', (uri) => {
-    const schemes = ['javascript', 'data', 'file', 'blob', 'vbscript']
-    expect(parseFinishUri(uri, { loopbackHttp: true, schemes })).toBeUndefined()
+    const finishSchemes = ['javascript', 'data', 'file', 'blob', 'vbscript']
+    expect(parseFinishUri(uri, { loopbackHttp: true, finishSchemes })).toBeUndefined()
   })
 })
 
