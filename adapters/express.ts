@@ -51,8 +51,8 @@ export function openPaymentsMiddleware(
   const { source } = options
   const handleRequest = createNodeRequestHandler(openPayments)
   return (request, response, next) => {
-    const from = readNow(() => source?.(request))
-    const handle = async (): Promise<void> => handleRequest(request, response, request.originalUrl, from())
+    const takeSource = readNow(() => source?.(request))
+    const handle = async (): Promise<void> => handleRequest(request, response, request.originalUrl, takeSource())
     const owned = openPayments.owns(request.method ?? 'GET', request.originalUrl).catch(() => true)
     owned.then((isOwned) => (isOwned ? handle().catch(next) : next()))
   }
