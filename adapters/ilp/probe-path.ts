@@ -51,17 +51,23 @@ export async function probePath(
 ): Promise<ProbedPath> {
   const { clock, requests } = connection
   const deadline = clock.now() + milliseconds
-  let [amount, cap, pause, refusals, shrinks] = [first, most, FIRST_PAUSE_MILLISECONDS, 0, 0]
+  let amount = first
+  let cap = most
+  let pause = FIRST_PAUSE_MILLISECONDS
+  let refusals = 0
+  let shrinks = 0
   let shortages = 0
   let best: RailRate = { sent: 0n, received: 0n }
-  let [detail, isAnswered] = ['no answer', false]
+  let detail = 'no answer'
+  let isAnswered = false
   const rest = (wanted: number): Promise<void> => clock.sleep(Math.min(wanted, Math.max(deadline - clock.now(), 0)))
   const found = (): ProbedPath =>
     best.received > 0n ? { ok: true, ...best } : { ok: false, reason: isAnswered ? 'busy' : 'unreachable', detail }
 
   for (let count = 0; count < MOST_PACKETS && clock.now() < deadline; count++) {
     if (!isOrdered && !requests.hasRoom()) {
-      ;[detail, isAnswered] = ['no room for another packet', true]
+      detail = 'no room for another packet'
+      isAnswered = true
       await rest(pause)
       pause *= 2
       continue

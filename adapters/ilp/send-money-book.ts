@@ -121,7 +121,10 @@ const RECORD_MILLISECONDS = 5_000
 
 /** Opens the journal of a delivery whose state is recorded as it is now. */
 export function openJournal(clock: Clock, record: RecordProgress, stateNow: () => SendState): Journal {
-  let [changes, recordedChanges, recordedAt, isLost] = [0, 0, clock.now(), false]
+  let changes = 0
+  let recordedChanges = 0
+  let recordedAt = clock.now()
+  let isLost = false
   return {
     noteChange() {
       changes++
@@ -131,13 +134,15 @@ export function openJournal(clock: Clock, record: RecordProgress, stateNow: () =
     isLost: () => isLost,
     async write(most) {
       // Counted from the beginning: the renewed lease may count from now, however long recording takes.
-      const [written, begunAt] = [changes, clock.now()]
+      const written = changes
+      const begunAt = clock.now()
       const recorded = await record(formatProgress(stateNow()), most).catch((cause: unknown) => {
         isLost = true
         throw cause
       })
       if (recorded === 'over_limit') return 'over_limit'
-      ;[recordedChanges, recordedAt] = [written, begunAt]
+      recordedChanges = written
+      recordedAt = begunAt
       return 'recorded'
     },
   }

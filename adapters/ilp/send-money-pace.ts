@@ -75,11 +75,19 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
   const startedAt = clock.now()
   const floor = greater(smaller(sendAmount / MOST_PACKETS, maxPacketAmount / SMALLEST_PART), 1n)
   let goodAt = startedAt
-  // `limit`: the largest packet that every hop accepts; `comfort`: the largest that is likely to come through now.
-  let [limit, comfort] = [maxPacketAmount, maxPacketAmount]
-  let [width, pause, resumeAt, epoch] = [MOST_IN_FLIGHT, 0, startedAt, 0]
-  let [troubles, refusals, shrinks] = [0, 0, 0]
-  let [dust, isResizing] = [0n, false]
+  /** The largest packet that every hop accepts. */
+  let limit = maxPacketAmount
+  /** The largest that is likely to come through now. */
+  let comfort = maxPacketAmount
+  let width = MOST_IN_FLIGHT
+  let pause = 0
+  let resumeAt = startedAt
+  let epoch = 0
+  let troubles = 0
+  let refusals = 0
+  let shrinks = 0
+  let dust = 0n
+  let isResizing = false
   let stop: SendStop | undefined
 
   // In the past or, once the clock was set back, ahead: then so is every moment that is waited for.
@@ -113,8 +121,11 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
       if (amount >= comfort) shrinks = 0
       comfort = smaller(comfort * 2n, limit)
       width = Math.min(width + 1, MOST_IN_FLIGHT)
-      ;[troubles, refusals, pause] = [0, 0, 0]
-      ;[resumeAt, goodAt] = [clock.now(), clock.now()]
+      troubles = 0
+      refusals = 0
+      pause = 0
+      resumeAt = clock.now()
+      goodAt = clock.now()
     },
     noteTrouble(launchedIn, reason) {
       slowDown(launchedIn, reason)

@@ -75,7 +75,8 @@ export async function openConnection(
   const secret = fromBase64url(sharedSecret)
   // By addresses that begin with `peer.`, peers configure each other: no stranger may say what is sent there.
   if (secret?.length !== 32 || !isIlpAddress(ilpAddress) || ilpAddress.startsWith('peer.')) return undefined
-  const [keys, ask] = [await deriveStreamKeys(cryptography, secret), askOverHttp(send, peer, clock)]
+  const keys = await deriveStreamKeys(cryptography, secret)
+  const ask = askOverHttp(send, peer, clock)
   return { destination: ilpAddress, peerAddress: peer.address, keys, ask, requests, clock, cryptography, salt }
 }
 
