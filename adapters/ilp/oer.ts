@@ -76,7 +76,7 @@ export function readOer(bytes: Uint8Array): OerReader {
     varOctets: () => octets(length()),
     varPart(read) {
       const start = take(length())
-      // Once something is missing, nothing is read, wherever that would be.
+      // Of a part that is missing, `read` reads nothing, so it does not matter where it would begin.
       const [outerEnd, partEnd] = [end, offset]
       if (start >= 0) [offset, end] = [start, partEnd]
       const value = read()

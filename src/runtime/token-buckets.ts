@@ -50,7 +50,7 @@ export function tokenBuckets(clock: Clock, options: TokenBucketOptions): TokenBu
       buckets.delete(key)
       buckets.set(key, { level: level - token, at: now })
     }
-    // To find its first key, a map passes over all that were deleted before it.
+    // Looked for only if there are too many: to find its first key, a map passes over all that were deleted before it.
     if (buckets.size > maximumKeys) {
       for (const oldest of buckets.keys()) {
         if (buckets.size <= maximumKeys) break
