@@ -3,7 +3,7 @@ import type { OutboundStanding } from '../ports/outbound-requests.ts'
 import type { ServerKeys } from '../ports/server-keys.ts'
 import { recentlyUsed } from '../protocol/recently-used.ts'
 import { type Failure, type ForeignToken, parseGrant, parseGranted, readAnswer } from './answers.ts'
-import type { RequestSender } from './request-sender.ts'
+import type { SendSigned } from './request-sender.ts'
 
 /** A token that this server holds. */
 export interface HeldToken extends ForeignToken {
@@ -32,7 +32,7 @@ export interface AccessTokens {
 /** What it takes to get tokens. */
 export interface AccessTokensOptions {
   readonly clock: Clock
-  readonly sender: RequestSender
+  readonly sendSigned: SendSigned
   readonly serverKeys: ServerKeys
   /** The wallet address that this server names as a client where its key alone is not accepted. */
   readonly clientWalletAddress?: string
@@ -50,7 +50,7 @@ const SHARE_OF_HOST = 100
  * share one request.
  */
 export function accessTokens(options: AccessTokensOptions): AccessTokens {
-  const { clock, sender, serverKeys, clientWalletAddress } = options
+  const { clock, sendSigned, serverKeys, clientWalletAddress } = options
   const held = recentlyUsed<HeldToken>(HELD, SHARE_OF_HOST)
   const running = new Map<string, Promise<TokenResult>>()
   const takenByAddress = recentlyUsed<true>(HELD, SHARE_OF_HOST)
@@ -77,7 +77,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
 
   async function askForGrant(authServer: string, client: unknown, standing: OutboundStanding): Promise<TokenResult> {
     const askedAt = clock.now()
-    const answer = await sender.send(
+    const answer = await sendSigned(
       {
         method: 'POST',
         url: authServer,
@@ -101,7 +101,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     if (new URL(manage).origin !== new URL(authServer).origin) return undefined
     const askedAt = clock.now()
     const sending = { standing: standing === 'ordered' ? standing : 'known' } as const
-    const answer = await sender.send({ method: 'POST', url: manage, token: value }, sending)
+    const answer = await sendSigned({ method: 'POST', url: manage, token: value }, sending)
     const read = readAnswer('rotation', answer, parseGranted)
     return read.ok ? { ...read.value, askedAt } : undefined
   }

@@ -45,8 +45,8 @@ const LATE: FoundReceiver = { ok: false, reason: 'unreachable', detail: `no answ
  */
 export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteReceivers {
   const { clock, send, charge, emit } = options
-  const sender = requestSender(options)
-  const tokens = accessTokens({ ...options, sender })
+  const sendSigned = requestSender(options)
+  const tokens = accessTokens({ ...options, sendSigned })
   const collections = knownCollections()
   const running = new Map<string, Promise<FoundReceiver>>()
 
@@ -97,7 +97,7 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
     const result = await tokens.tokenFor(collection, authServer, standing, refused)
     if (!result.ok) return { found: result }
     const { token, isNew } = result
-    const answer = await sender.send({ method: 'GET', url, token: token.value }, reading)
+    const answer = await sendSigned({ method: 'GET', url, token: token.value }, reading)
     const payment = readAnswer('incoming payment', answer, (document) => parseIncomingPayment(document, url, options))
     if (payment.ok) collections.trust(collection, authServer, reading.standing === 'ordered')
     return { found: payment.ok ? { ok: true, payment: payment.value } : payment, token, isNew }

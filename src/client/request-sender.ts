@@ -26,26 +26,22 @@ export interface RequestToSend {
   readonly json?: unknown
 }
 
-/** Sends requests that this server signs as a client of others. */
-export interface RequestSender {
-  send(request: RequestToSend, options: OutboundOptions): Promise<OutboundAnswer>
-}
+/** Sends a request that this server signs as a client of others. */
+export type SendSigned = (request: RequestToSend, options: OutboundOptions) => Promise<OutboundAnswer>
 
 /** Signs with the key of the current secret. */
-export function requestSender({ clock, cryptography, secrets, serverKeys, send }: RequestSenderOptions): RequestSender {
-  return {
-    async send({ method, url, token, json }, options) {
-      // Sign the URL as it will be requested: a base URL without a path gets the path `/`.
-      const { href } = new URL(url)
-      const body = json === undefined ? undefined : toUtf8(JSON.stringify(json))
-      const authorization = token === undefined ? {} : { authorization: `GNAP ${token}` }
-      const headers = await signRequest(
-        { method, url: href, headers: { accept: 'application/json', ...authorization }, ...(body && { body }) },
-        await serverKeys.current(),
-        // The nonce makes two equal requests in one second differ, for servers that accept no signature twice.
-        { cryptography, created: Math.floor(clock.now() / 1000), nonce: secrets.randomId() },
-      )
-      return send({ method, url: href, headers, ...(body && { body }) }, options)
-    },
+export function requestSender({ clock, cryptography, secrets, serverKeys, send }: RequestSenderOptions): SendSigned {
+  return async ({ method, url, token, json }, options) => {
+    // Sign the URL as it will be requested: a base URL without a path gets the path `/`.
+    const { href } = new URL(url)
+    const body = json === undefined ? undefined : toUtf8(JSON.stringify(json))
+    const authorization = token === undefined ? {} : { authorization: `GNAP ${token}` }
+    const headers = await signRequest(
+      { method, url: href, headers: { accept: 'application/json', ...authorization }, ...(body && { body }) },
+      await serverKeys.current(),
+      // The nonce makes two equal requests in one second differ, for servers that accept no signature twice.
+      { cryptography, created: Math.floor(clock.now() / 1000), nonce: secrets.randomId() },
+    )
+    return send({ method, url: href, headers, ...(body && { body }) }, options)
   }
 }

@@ -14,12 +14,10 @@ function holder(clock = fakeClock(), milliseconds = 0, asked: string[] = []): Ac
   return accessTokens({
     clock,
     serverKeys: derivedServerKeys(secrets, cryptography),
-    sender: {
-      async send({ url }, { standing }) {
-        asked.push(`${url} ${standing}`)
-        clock.advance(milliseconds)
-        return { ok: true, status: 200, document: tokenDocument() }
-      },
+    async sendSigned({ url }, { standing }) {
+      asked.push(`${url} ${standing}`)
+      clock.advance(milliseconds)
+      return { ok: true, status: 200, document: tokenDocument() }
     },
   })
 }
