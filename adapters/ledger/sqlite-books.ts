@@ -14,11 +14,16 @@ export function readSqliteBooks(handle: SqliteHandle): Books {
   // A hold of a release that did not keep its time is old.
   const timeOf = (time: unknown): number => (time === null ? 0 : readInteger([time], 0))
   return {
-    lines: rows.flatMap((row) => {
-      const [, account, , at] = row
-      if (account === null) return []
-      return [{ id: readText(row, 0), account: readText(row, 1), amount: readBigint(row, 2), at: timeOf(at) }]
-    }),
-    openHolds: rows.flatMap((row) => (row[1] === null ? [{ id: readText(row, 0), at: timeOf(row[3]) }] : [])),
+    lines: rows
+      .filter(([, account]) => account !== null)
+      .map((row) => ({
+        id: readText(row, 0),
+        account: readText(row, 1),
+        amount: readBigint(row, 2),
+        at: timeOf(row[3]),
+      })),
+    openHolds: rows
+      .filter(([, account]) => account === null)
+      .map((row) => ({ id: readText(row, 0), at: timeOf(row[3]) })),
   }
 }

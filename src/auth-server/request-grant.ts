@@ -82,7 +82,7 @@ async function walletAddressOf(
   access: readonly CheckedAccess[],
   subject: string | undefined,
 ): Promise<LocalWalletAddress> {
-  const owned = access.flatMap(({ named }) => (named === undefined ? [] : [named]))
+  const owned = access.flatMap(({ named }) => named ?? [])
   if (subject !== undefined) owned.push(await requireActive(context, 'subject', subject))
   const [first, ...others] = owned
   if (first === undefined) throw invalidRequest('an identifier is required if the resource owner is asked')
