@@ -58,7 +58,10 @@ function receiptOf({ from, to }: Due, number: number, now: number): Change {
 /** The end of either, as it is stored. */
 const ENDS: readonly string[] = ['completed', 'credited']
 
-/** A wallet with so much that is due, whose ledger answers nothing for the accounts that `hang`. */
+/**
+ * A wallet with so much that is due, whose ledger answers nothing for the accounts that `hang`, and refuses every credit of a
+ * payment from one that is `unwelcome`.
+ */
 async function scene(dues: readonly Due[]) {
   const clock = fakeClock()
   const storage = memoryStorage()
@@ -66,6 +69,8 @@ async function scene(dues: readonly Due[]) {
   const asset = { assetCode: 'USD', assetScale: 2, balance: 1_000_000n }
   const books = memoryLedger({ accounts: accounts.map((account) => ({ account, ...asset })) })
   const hang = new Set<string>()
+  const unwelcome = new Set<string>()
+  const payerOf = (id: string): string => `${dues[Number(`0x${id}`) - 1]?.from}`
   let asked = 0
   const isAsked = async <T>(account: string, call: () => Promise<T>): Promise<T> => {
     asked++
@@ -74,9 +79,14 @@ async function scene(dues: readonly Due[]) {
   const ledger: Ledger = {
     ...books,
     hold: (hold) => isAsked(hold.account, () => books.hold(hold)),
-    credit: (credit) => isAsked(credit.account, () => books.credit(credit)),
-    settle: (settlement) =>
-      isAsked(`settlement of ${dues[Number(`0x${settlement.id}`) - 1]?.from}`, () => books.settle(settlement)),
+    credit: (credit) =>
+      isAsked(credit.account, async () => {
+        const { counterparty } = credit
+        const isRefused = counterparty.kind === 'local' && unwelcome.has(counterparty.account)
+        return isRefused ? { ok: false, reason: 'not_allowed' } : books.credit(credit)
+      }),
+    settle: (settlement) => isAsked(`settlement of ${payerOf(settlement.id)}`, () => books.settle(settlement)),
+    release: (release) => isAsked(`release of ${payerOf(release.id)}`, () => books.release(release)),
   }
   const isByRail = ({ from }: Due): boolean => from.startsWith('ilp:')
   const incoming = {
@@ -131,7 +141,7 @@ async function scene(dues: readonly Due[]) {
     }
     await turns(30)
   }
-  return { openPayments, clock: standing, hang, endedOf, pass, asked: () => asked }
+  return { openPayments, clock: standing, hang, unwelcome, endedOf, pass, asked: () => asked }
 }
 
 const many = (count: number, due: Due): readonly Due[] => Array.from({ length: count }, () => due)
@@ -165,6 +175,12 @@ describe('an account that the ledger hangs for', () => {
       { from: 'stuck', to: 'bob', state: 'sending' },
       { from: 'alice', to: 'bob', state: 'sending' },
     ],
+    [
+      'those who pay the same payee, who takes nothing from it',
+      ['release of stuck'],
+      { from: 'stuck', to: 'bob', state: 'sending' },
+      { from: 'alice', to: 'bob', state: 'sending' },
+    ],
     ['a payer of it who pays others too', ['stuck'], { from: 'alice', to: 'stuck' }, { from: 'alice', to: 'bob' }],
     [
       'a payer of it whose payment only has to be settled',
@@ -173,8 +189,12 @@ describe('an account that the ledger hangs for', () => {
       { from: 'bob', to: 'stuck', state: 'decided' },
     ],
   ])('keeps nobody from another account: %s', async (_what, hanging, stuck, healthy) => {
-    const { openPayments, clock, hang, endedOf, pass } = await scene([...many(600, stuck), ...many(200, healthy)])
+    const { openPayments, clock, hang, unwelcome, endedOf, pass } = await scene([
+      ...many(600, stuck),
+      ...many(200, healthy),
+    ])
     for (const account of hanging) hang.add(account)
+    if (hanging.includes('release of stuck')) unwelcome.add('stuck')
     void keepGoing(openPayments, clock)
     await pass(2.9)
     expect(await endedOf('bob')).toBe(200)
