@@ -139,7 +139,7 @@ describe('recover(), while a rail takes its time', () => {
     expect([await recover(), await recover()]).toEqual([100, 100])
     const before = await world.storage.all('outgoing-payment')
     process.ports.calls.length = 0
-    // 56 are taken up. Of the 1,544 that were read besides, as many as could ever have a place stay due.
+    // 56 are taken up. Of the 1,544 that were read besides, all but 256 are put off.
     expect([await recover(), (await local())?.value.state]).toEqual([56 + 1544 - 256, 'sending'])
     const reads = process.ports.calls.filter(
       ({ name, arguments: [kind] }) => name === 'due' && kind === 'outgoing-payment',
@@ -153,10 +153,15 @@ describe('recover(), while a rail takes its time', () => {
     const postponed = changed.filter(({ dueAt }) => dueAt !== from)
     expect(postponed.length).toBeGreaterThan(1280)
     for (const record of changed) expect(record).toMatchObject({ value: { state: 'sending', attempts: 1 } })
-    // They do not come back together.
+    // They come back in the order in which they fell due, and not together.
     const moments = postponed.map(({ dueAt = 0 }) => dueAt)
-    expect(new Set(moments).size).toBe(moments.length)
-    expect([Math.min(...moments) > from, Math.max(...moments) < from + 240_000]).toEqual([true, true])
+    expect(moments.every((moment, at) => moment > (moments[at - 1] ?? from))).toBe(true)
+    expect([(moments.at(-1) ?? 0) > from + 239_000, (moments.at(-1) ?? 0) < from + 240_000]).toEqual([true, true])
+    // As many as could ever have a place are left, those that have been due longest.
+    const all = await world.storage.all('outgoing-payment')
+    const firstPostponed = all.findIndex((record) => postponed.includes(record))
+    const isDue = ({ dueAt = from }): boolean => dueAt <= world.wallet.clock.now()
+    expect(all.slice(0, firstPostponed).filter(isDue)).toHaveLength(256)
     expect([await recover(), (await local())?.value.state]).toEqual([1, 'completed'])
     rail.release()
     for (let round = 0; round < 60 && new Set(rail.asked).size < 2000; round++) {
@@ -228,6 +233,32 @@ describe('recover(), while a rail takes its time', () => {
     await world.wallet.openPayments.recover()
     const ended = (await world.storage.all('outgoing-payment')).find((record) => record.value.id === value.id)
     expect(ended?.value.state).toBe('completed')
+  })
+
+  it('tells of a payment that another process has carried while it waited for a place here', async () => {
+    const world = await railWorld()
+    const own = world.method
+    const rail = slowly(later)
+    world.method = { ...own, deliver: rail.deliver }
+    const { token, body: json } = await prepareRailPayment(world, { from: 'incoming payment' })
+    for (let count = 0; count < 25; count++)
+      await world.wallet.send('POST', `${BASE}/outgoing-payments`, { token, json, nonce: `order-${count}` })
+    await untilQuiet(rail)
+    expect(rail.asked).toHaveLength(24)
+    const other = world.process(() => own)
+    other.ports.plan = ({ name }) => (name === 'settle' ? 'throws' : undefined)
+    await other.openPayments.recover()
+    await other.openPayments.drain()
+    const carried = (await world.storage.all('outgoing-payment')).filter(({ value }) => value.state === 'decided')
+    expect(carried).toHaveLength(1)
+    world.wallet.clock.advance(10 * LEASE)
+    rail.release()
+    await turns(50)
+    const told = () => world.wallet.events.filter(({ type }) => type === 'payment_resumed')
+    const before = told().length
+    await world.wallet.openPayments.recover()
+    const resumedHere = { type: 'payment_resumed', outgoingPayment: carried[0]?.value.id, state: 'decided' }
+    expect(told().slice(before)).toEqual([expect.objectContaining(resumedHere)])
   })
 
   it('ends it as if it had been waited for', async () => {
