@@ -225,6 +225,14 @@ describe('the public view of another server', () => {
     expect(lines(world)).toEqual([`GET ${RECEIVER}`])
     expect(world.lookups).toEqual(['pay.example'])
   })
+
+  it('may name it in any spelling: the operator is told of one', async () => {
+    const { found } = await foundWith({
+      view: () => jsonReply({ authServer: AUTH_SERVER.replace('auth.example', 'AUTH.example:443') }),
+      grant: () => jsonReply({}, { status: 403 }),
+    })
+    expect(found).toEqual({ ok: false, reason: 'refused', detail: `grant at ${AUTH_SERVER}: status 403` })
+  })
 })
 
 describe('a URL at a host beyond ASCII', () => {
@@ -268,6 +276,8 @@ describe('a token of another server', () => {
     ['two lines', { value: 'a\r\nx-admin: 1' }],
     ['two words', { value: 'a b' }],
     ['beyond ASCII', { value: 'é' }],
+    ['two tokens', { value: 'a,b' }],
+    ['padded in its middle', { value: 'a=b' }],
     ['4097 characters', { value: 'a'.repeat(4097) }],
     ['managed nowhere', { manage: undefined }],
     ['managed at no URL', { manage: '/token/1' }],
@@ -292,6 +302,17 @@ describe('a token of another server', () => {
       expect(found).toMatchObject({ ok: true })
       expect(world.connections.at(-1)?.headers).toMatchObject({ authorization: `GNAP ${value}` })
     }
+  })
+
+  it('may be managed at a URL of 2048 characters', async () => {
+    const { found } = await foundWith({ grant: granted({ manage: `${MANAGE}/`.padEnd(2048, 'a') }) })
+    expect(found).toMatchObject({ ok: true })
+  })
+
+  it('is used although more could be had of a person', async () => {
+    const interact = { redirect: 'https://auth.example/ask', finish: 'x' }
+    const { found } = await foundWith({ grant: () => jsonReply({ ...Object(tokenDocument()), interact }) })
+    expect(found).toMatchObject({ ok: true })
   })
 
   it.each([undefined, null])('whose lifetime is %s is used until it is refused', async (lifetime) => {
