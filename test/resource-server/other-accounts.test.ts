@@ -1,3 +1,5 @@
+import type { Storage } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import type { AnswerBody } from '../support/answer-body.ts'
 import {
@@ -114,7 +116,16 @@ describe('a token, once its wallet address has another account', () => {
   })
 
   it('RS-13 T-38 lists past what it does not show, and tells no id of it', async () => {
-    const { wallet, receiving } = await shop()
+    const storage = memoryStorage()
+    const limits: number[] = []
+    const counted: Storage = {
+      ...storage,
+      list: (query) => {
+        limits.push(query.limit)
+        return storage.list(query)
+      },
+    }
+    const { wallet, receiving } = await shop({ overrides: { storage: counted } })
     const access = [{ type: 'outgoing-payment', actions: ['create', 'list'], identifier: ALICE }]
     const pay = async (token: string): Promise<string> => {
       wallet.clock.advance(1000)
@@ -151,6 +162,10 @@ describe('a token, once its wallet address has another account', () => {
       expect(body.pagination).toEqual({ startCursor, endCursor, hasNextPage, hasPreviousPage })
       for (const hidden of ofAlice) expect(text).not.toContain(hidden)
     }
+    // However few are asked for, many that are not shown cost few reads: from the second on, each reads a hundred.
+    limits.length = 0
+    await expectStatus(200, page('first=1'))
+    expect(limits).toEqual([2, 100])
     for (const id of ofAlice) await expectRefusal(wallet, invalidRequest('unknown cursor'), () => page(`cursor=${id}`))
     // A page is full, and what was read to see whether more follow is not shown: others behind it are.
     await giveTo(wallet, ALICE, 'alice')
