@@ -81,7 +81,7 @@ describe('token buckets', () => {
     empty('a')
     empty('b')
     expect(take('stranger', 'b')).toBe(500)
-    expect([take('a'), take('b')]).toEqual([500, 500])
+    expect([take('b'), take('a')]).toEqual([500, 500])
     expect(take('c')).toBe(0)
     expect(take('b')).toBe(500)
     expect(take('a')).toBe(0)
