@@ -26,6 +26,15 @@ describe('what is counted for requests of strangers', () => {
   })
 })
 
+it('T-5 the addresses of one network are counted together: who has one of IPv6 has as many as they like', () => {
+  let number = 0
+  const next = (): readonly string[] => [`2a00:1450::${(++number).toString(16)}`]
+  const strangers = strangersBudget(fakeClock())
+  expect(admitted(() => strangers.admitsAddresses(next()))).toBe(100)
+  const beginFailures = failuresBudget(fakeClock())
+  expect(admitted(() => beginFailures().admitsAddresses(next()))).toBe(100)
+})
+
 describe('what is counted for requests to hosts that are known', () => {
   it('T-5 is kept for 1,000 hosts, and no more', () => {
     const begin = knownBudget(fakeClock())
