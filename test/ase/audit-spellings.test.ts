@@ -16,6 +16,8 @@ it('T-42 an audit has the payments of a wallet address by any spelling, and refu
   expect(ids).toHaveLength(1)
   expect(await idsOf(`${ALICE}/`)).toEqual(ids)
   // Nothing would look like a proof that nothing was paid.
-  for (const none of ['alice', ALICE.replace('https://', 'https://www.'), 'https://shop.example/alice'])
+  const longerHost = ALICE.replace(BASE, `${BASE}.shop.example`)
+  for (const none of ['alice', ALICE.replace('https://', 'https://www.'), longerHost, 'https://shop.example/alice'])
     await expect(idsOf(none)).rejects.toThrow(new TypeError(`"${none}" is not a wallet address under ${BASE}`))
+  await expect(idsOf(JSON.parse('7'))).rejects.toThrow(new TypeError(`7 is not a wallet address under ${BASE}`))
 })

@@ -2,7 +2,7 @@ import type { Storage } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { inFlight, progress } from '../support/fake-rail.ts'
 import { lastSegment } from '../support/last-segment.ts'
-import { usd } from '../support/test-wallet.ts'
+import { ALICE, usd } from '../support/test-wallet.ts'
 import { eventsOf, grantTokens, HOUR, moneyWorld, pay, preparePayment } from './money-world.ts'
 import { onlyPayment, payRemotely, prepareRailPayment, type RailWorld, railWorld, recoverLater } from './rail-world.ts'
 import { later } from './slow-rail.ts'
@@ -103,6 +103,20 @@ describe('a delivery of which nobody knows what became of it', () => {
     const before = world.wallet.events.length
     await recoverLater(world, HOUR)
     expect(world.wallet.events.slice(before)).toEqual([])
+  })
+
+  it.each([
+    ['unknown', 'sent', undecided],
+    ['pending', 'failed', pending],
+  ] as const)('T-42 is told of in the audit, as %s and then as what the host said: %s', async (reason, word, scene) => {
+    const { world, id } = await scene()
+    const audited = async () => {
+      const { value } = await world.wallet.openPayments.audit(ALICE)[Symbol.asyncIterator]().next()
+      return [value?.state, value?.rail?.isLeftToHost, value?.rail?.saidByHost]
+    }
+    expect(await audited()).toEqual(['sending', reason, undefined])
+    await ask(world, word, id)
+    expect((await audited())[2]).toBe(word)
   })
 
   it.each(['sent', 'failed'] as const)(
