@@ -31,7 +31,7 @@ export interface NodeListenerOptions {
  *
  * A request with 1000 header lines or more is answered with 431; do not set `server.maxHeadersCount` below that, because
  * Node 20 hides the lines above it. A pipelined request that changes something waits for the answers before it, and is not
- * carried out if one of them ends the connection.
+ * carried out if one of them ends the connection; what follows it waits for its answer.
  *
  * Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited, or if an option is
  * unknown or no function.

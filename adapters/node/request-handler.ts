@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { ConfigurationError, type HttpRequest, type HttpResponse, type OpenPayments } from '../../src/index.ts'
 import { growBytes } from '../../src/protocol/growing-bytes.ts'
-import { createConnectionOrder, isQueued } from './connection-order.ts'
+import { createConnectionOrder } from './connection-order.ts'
 
 /** Answers one request. `source`: the address that it came from, for the limits per source. */
 export type NodeRequestHandler = (
@@ -27,7 +27,8 @@ export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handl
     }
     if (request.httpVersionMajor === 1) {
       const isSafe = SAFE_METHODS.includes(request.method ?? '')
-      if (isQueued(request, response)) await untilEarlierAreAnswered(request.socket, response, isSafe)
+      const turn = untilEarlierAreAnswered(request.socket, response, isSafe)
+      if (turn !== undefined) await turn
       if (!isSafe && (response.writableEnded || request.socket.destroyed || request.socket.writableEnded)) return
     }
     // Whether every byte of the body has come, which Node reports only later.
@@ -53,8 +54,9 @@ const TOO_MANY_LINES = 1000
 
 /**
  * Requests that change nothing are carried out at once, a few of each connection: a client that pipelines several waits only
- * for the slowest. Others wait for the answers before them (RFC 9112, 9.3.2): if one of those closes the connection, the
- * client may assume that the later requests were not carried out (9.6).
+ * for the slowest. Others wait for the answers before them, and what follows them for theirs (RFC 9112, 9.3.2): a read tells of
+ * the change before it; and if an answer closes the connection, the client may assume that the later requests were not
+ * carried out (9.6).
  */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 

@@ -196,6 +196,71 @@ describe('a connection that is kept', () => {
     socket.destroy()
   })
 
+  it.each([
+    ['is under way', ['POST /op/change', 'GET /op/read']],
+    ['waits for its turn', ['GET /op/slow', 'POST /op/change', 'GET /op/read']],
+  ])('begins no read before a change that came before it is answered: one that %s', async (_, lines) => {
+    const begun: string[] = []
+    const echo = createEcho()
+    const { open, opened } = gate()
+    const listener = toNodeListener({
+      ...echo,
+      async handle(request) {
+        begun.push(request.target)
+        if (request.target !== '/op/read') await opened
+        begun.push(`${request.target} carried out`)
+        return echo.handle(request)
+      },
+    })
+    const port = await listen(listener)
+    const socket = send(
+      port,
+      lines.map((line) => `${line} HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n`).join(''),
+    )
+    for (let still = 0, before = -1; still < 50; still = begun.length === before && before > 0 ? still + 1 : 0) {
+      before = begun.length
+      await turn()
+    }
+    expect(begun).not.toContain('/op/read')
+    open()
+    await receiveUntil(socket, '"target":"/op/read"')
+    expect(begun.slice(-3)).toEqual(['/op/change carried out', '/op/read', '/op/read carried out'])
+    // What has been answered keeps no read waiting.
+    socket.write('GET /op/read HTTP/1.1\r\nHost: test\r\n\r\n'.repeat(2))
+    await receiveUntil(socket, '}')
+    socket.destroy()
+  })
+
+  it('has reads that came at once begun at once, also after a change that the host has answered', async () => {
+    const begun: string[] = []
+    const echo = createEcho()
+    const { open, opened } = gate()
+    const listener = toNodeListener({
+      ...echo,
+      async handle(request) {
+        begun.push(request.target)
+        await opened
+        return echo.handle(request)
+      },
+    })
+    const port = await listen((request, response) => {
+      if (request.method !== 'POST') return listener(request, response)
+      response.once('close', () => listener(request, response))
+      response.end('of the host')
+    })
+    const socket = send(port, 'POST /op/first HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n')
+    expect(await receiveUntil(socket, 'of the host')).toContain(' 200 ')
+    for (let left = 20; left > 0; left--) await turn()
+    const targets = ['/op/1', '/op/2', '/op/3']
+    socket.write(targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: test\r\n\r\n`).join(''))
+    while (begun.length === 0) await turn()
+    for (let left = 20; left > 0; left--) await turn()
+    expect(begun).toEqual(targets)
+    open()
+    await receiveUntil(socket, '"target":"/op/3"')
+    socket.destroy()
+  })
+
   it('has changes that came at once carried out one after the other, each with its own body, and warns of nothing', async () => {
     const warnings: unknown[] = []
     const warned = (warning: unknown): void => void warnings.push(warning)
