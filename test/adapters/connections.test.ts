@@ -231,35 +231,39 @@ describe('a connection that is kept', () => {
     socket.destroy()
   })
 
-  it('has reads that came at once begun at once, also after a change that the host has answered', async () => {
-    const begun: string[] = []
-    const echo = createEcho()
-    const { open, opened } = gate()
-    const listener = toNodeListener({
-      ...echo,
-      async handle(request) {
-        begun.push(request.target)
-        await opened
-        return echo.handle(request)
-      },
-    })
-    const port = await listen((request, response) => {
-      if (request.method !== 'POST') return listener(request, response)
-      response.once('close', () => listener(request, response))
-      response.end('of the host')
-    })
-    const socket = send(port, 'POST /op/first HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n')
-    expect(await receiveUntil(socket, 'of the host')).toContain(' 200 ')
-    for (let left = 20; left > 0; left--) await turn()
-    const targets = ['/op/1', '/op/2', '/op/3']
-    socket.write(targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: test\r\n\r\n`).join(''))
-    while (begun.length === 0) await turn()
-    for (let left = 20; left > 0; left--) await turn()
-    expect(begun).toEqual(targets)
-    open()
-    await receiveUntil(socket, '"target":"/op/3"')
-    socket.destroy()
-  })
+  it.each(['that is answered', 'that the host has answered'])(
+    'has reads begun at once after a change %s',
+    async (how) => {
+      const begun: string[] = []
+      const echo = createEcho()
+      const { open, opened } = gate()
+      const listener = toNodeListener({
+        ...echo,
+        async handle(request) {
+          if (request.method === 'POST') return echo.handle(request)
+          begun.push(request.target)
+          await opened
+          return echo.handle(request)
+        },
+      })
+      const port = await listen((request, response) => {
+        if (request.method !== 'POST' || how === 'that is answered') return listener(request, response)
+        response.once('close', () => listener(request, response))
+        response.end('of the host')
+      })
+      const socket = send(port, 'POST /op/first HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n')
+      expect(await receiveUntil(socket, how === 'that is answered' ? '}' : 'of the host')).toContain(' 200 ')
+      for (let left = 20; left > 0; left--) await turn()
+      const targets = ['/op/1', '/op/2', '/op/3']
+      socket.write(targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: test\r\n\r\n`).join(''))
+      while (begun.length === 0) await turn()
+      for (let left = 20; left > 0; left--) await turn()
+      expect(begun).toEqual(targets)
+      open()
+      await receiveUntil(socket, '"target":"/op/3"')
+      socket.destroy()
+    },
+  )
 
   it('has changes that came at once carried out one after the other, each with its own body, and warns of nothing', async () => {
     const warnings: unknown[] = []
