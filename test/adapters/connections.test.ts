@@ -254,9 +254,9 @@ describe('a connection that is kept', () => {
       const socket = send(port, 'POST /op/first HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n')
       expect(await receiveUntil(socket, how === 'that is answered' ? '}' : 'of the host')).toContain(' 200 ')
       for (let left = 20; left > 0; left--) await turn()
-      const targets = ['/op/1', '/op/2', '/op/3']
-      socket.write(targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: test\r\n\r\n`).join(''))
-      while (begun.length === 0) await turn()
+      const lines = ['GET /op/1', 'HEAD /op/2', 'OPTIONS /op/3', 'GET /op/4']
+    socket.write(lines.map((line) => `${line} HTTP/1.1\r\nHost: test\r\n\r\n`).join(''))
+    while (begun.length === 0) await turn()
       for (let left = 20; left > 0; left--) await turn()
       expect(begun).toEqual(targets)
       open()
