@@ -59,7 +59,10 @@ export async function signRequest(
     method: request.method,
     targetUris: [request.url],
     body,
-    headerLines: (name: string) => [headers.get(name) ?? []].flat(),
+    headerLines(name: string) {
+      const line = headers.get(name)
+      return line === undefined ? [] : [line]
+    },
   }
   const result = signatureBase(read.components, params, message, request.url)
   if (!result.ok) throw new Error(`this request cannot be signed: ${result.reason}`)

@@ -75,7 +75,11 @@ function isListOfTexts(value: unknown): value is readonly string[] {
 export function parseKeys(jwks: readonly unknown[]): readonly ParsedPublicKey[] {
   const kids = new Set<unknown>()
   const twins = new Set<unknown>()
-  for (const jwk of jwks) (kids.has(kidOf(jwk)) ? twins : kids).add(kidOf(jwk))
+  for (const jwk of jwks) {
+    const kid = kidOf(jwk)
+    if (kids.has(kid)) twins.add(kid)
+    kids.add(kid)
+  }
   return jwks.map((jwk) => {
     const result = parsePublicKey(jwk, { requireAlg: false })
     return result.ok && twins.has(result.key.kid) ? { ok: false, reason: 'another key has the same kid' } : result
