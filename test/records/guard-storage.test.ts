@@ -53,6 +53,15 @@ describe('a storage whose read', () => {
     }
   })
 
+  it.each([
+    ['too few', []],
+    ['too many', [undefined, undefined, undefined]],
+  ])('answers %s records for its keys is told so: which one is missing is not guessed', async (_what, answer) => {
+    const { wallet, created, faults } = await walletOn('get', async () => answer)
+    expect((await wallet.send('GET', created.payment.id, { token: created.token })).status).toBe(503)
+    expect(faults()).toContainEqual(expect.objectContaining({ message: 'the storage could not be read' }))
+  })
+
   it('answers rows that are no records is not taken for one where nothing is due', async () => {
     const { wallet, faults } = await walletOn('due', async () => [{ id: 'x', due_at: 1 }])
     await expect(wallet.openPayments.recover()).rejects.toThrow('the storage could not be read')
