@@ -1,4 +1,5 @@
 import type { InTurn } from '../ports/context.ts'
+import { latestValues } from '../protocol/latest-values.ts'
 
 /** The tasks that wait at one key while another one runs: what lets each of them begin, in their order. */
 interface Queue {
@@ -14,20 +15,11 @@ const KNOWN_ENDS = 4096
  * than others, because of another's turn, falls out of step with those with whom it shares statements.
  */
 function lastEnds() {
-  const ends = new Map<string, number>()
   let forgotten = 0
-  return {
-    of: (key: string): number => ends.get(key) ?? forgotten,
-    note: (key: string, end: number): void => {
-      ends.delete(key)
-      ends.set(key, end)
-      if (ends.size <= KNOWN_ENDS) return
-      const [oldest] = ends
-      if (oldest === undefined) return
-      forgotten = oldest[1]
-      ends.delete(oldest[0])
-    },
-  }
+  const ends = latestValues<number>(KNOWN_ENDS, (dropped) => {
+    for (const end of dropped) forgotten = Math.max(forgotten, end)
+  })
+  return { of: (key: string): number => ends.get(key) ?? forgotten, note: ends.set }
 }
 
 /**

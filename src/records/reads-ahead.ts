@@ -1,26 +1,21 @@
 import type { Context, ReadsAhead } from '../ports/context.ts'
 import type { Key } from '../ports/storage.ts'
+import { latestValues } from '../protocol/latest-values.ts'
 import { nameOf } from './change.ts'
 
-/** Of how many records it is known what is read with them: a few megabytes. */
-const MOST_RECORDS = 4096
+/** Of how many records it is known what is read with them: of twice as many it takes a few megabytes. */
+const RECORDS = 4096
 
 /** The most keys that are read because of one record: whoever asked for a grant has chosen how many entries it has. */
 const MOST_KEYS = 4
 
 /** Remembers the latest records for which something was noted. */
 export function createReadsAhead(): ReadsAhead {
-  const known = new Map<string, readonly Key[]>()
+  const known = latestValues<readonly Key[]>(RECORDS)
   return {
-    with: (key) => known.get(nameOf(key.kind, key.id)) ?? [],
-    note: (key, others) => {
-      if (others.length === 0 || others.length > MOST_KEYS) return
-      const name = nameOf(key.kind, key.id)
-      known.delete(name)
-      known.set(name, others)
-      if (known.size <= MOST_RECORDS) return
-      const [oldest] = known.keys()
-      if (oldest !== undefined) known.delete(oldest)
+    with: ({ kind, id }) => known.get(nameOf(kind, id)) ?? [],
+    note: ({ kind, id }, others) => {
+      if (others.length > 0 && others.length <= MOST_KEYS) known.set(nameOf(kind, id), others)
     },
   }
 }
