@@ -27,8 +27,7 @@ export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handl
     }
     if (request.httpVersionMajor === 1) {
       const isSafe = SAFE_METHODS.includes(request.method ?? '')
-      const turn = untilEarlierAreAnswered(request.socket, response, isSafe)
-      if (turn !== undefined) await turn
+      await untilEarlierAreAnswered(request.socket, response, isSafe)
       if (!isSafe && (response.writableEnded || request.socket.destroyed || request.socket.writableEnded)) return
     }
     // Whether every byte of the body has come, which Node reports only later.
