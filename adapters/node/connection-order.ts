@@ -28,30 +28,36 @@ const MOST_AHEAD = 8
  * connection: Node itself pauses only for answers that the client does not take, and a waiting request has no answer yet.
  * @spec T-36
  */
-export function createConnectionOrder(): (socket: Socket, response: ServerResponse, isSafe: boolean) => Promise<void> {
+export function createConnectionOrder(): (
+  socket: Socket,
+  response: ServerResponse,
+  isSafe: boolean,
+) => Promise<void> | undefined {
   const counts = new WeakMap<Socket, Counts>()
   // Node resumes reading by itself if a body has come only in part.
   function stop(this: Socket): void {
     this.pause()
   }
-  return async (socket, response, isSafe) => {
+  const wait = async (socket: Socket, response: ServerResponse, count: Counts): Promise<void> => {
+    if (count.waiting++ === 0) socket.on('resume', stop)
+    socket.pause()
+    await new Promise((resolve) => response.once('socket', resolve))
+    if (--count.waiting === 0) socket.off('resume', stop).resume()
+  }
+  return (socket, response, isSafe) => {
     const isLater = isQueued(socket, response)
-    if (isSafe && !isLater) return
+    if (isSafe && !isLater) return undefined
     const count = counts.get(socket) ?? { ahead: 0, waiting: 0, changes: 0 }
     counts.set(socket, count)
     if (isSafe && count.changes === 0 && count.ahead < MOST_AHEAD) {
       count.ahead++
       response.once('socket', () => count.ahead--)
-      return
+      return undefined
     }
     if (!isSafe && !response.closed) {
       count.changes++
       response.once('close', () => count.changes--)
     }
-    if (!isLater) return
-    if (count.waiting++ === 0) socket.on('resume', stop)
-    socket.pause()
-    await new Promise((resolve) => response.once('socket', resolve))
-    if (--count.waiting === 0) socket.off('resume', stop).resume()
+    return isLater ? wait(socket, response, count) : undefined
   }
 }

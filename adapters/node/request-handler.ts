@@ -27,7 +27,9 @@ export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handl
     }
     if (request.httpVersionMajor === 1) {
       const isSafe = SAFE_METHODS.includes(request.method ?? '')
-      await untilEarlierAreAnswered(request.socket, response, isSafe)
+      const turn = untilEarlierAreAnswered(request.socket, response, isSafe)
+      // Without a pause if there is nothing to wait for: the body may come at once.
+      if (turn) await turn
       if (!isSafe && (response.writableEnded || request.socket.destroyed || request.socket.writableEnded)) return
     }
     // Whether every byte of the body has come, which Node reports only later.
