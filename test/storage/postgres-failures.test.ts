@@ -251,20 +251,40 @@ describe('a timeout', () => {
   })
 })
 
-describe('a conflict', () => {
-  it.each([
-    ['pg', (schema: string) => openPool(schema, {}, { max: 1 })],
-    ['postgres', (schema: string) => openSql(schema, {}, { max: 1 })],
-  ])('leaves the connection open, through %s', async (_name, open) => {
+describe.each([
+  ['pg', (schema: string) => openPool(schema, {}, { max: 1 })],
+  ['postgres', (schema: string) => openSql(schema, {}, { max: 1 })],
+])('through %s, the connection stays open', (_name, open) => {
+  /** A storage in which a claim `a` is stored, and what tells the processes of its connections. */
+  const openOne = async () => {
     const schema = await newSchema()
     const storage = await postgresStorage(open(schema))
     await mustCommit(storage, insertClaim('a'))
     const sessions = (): Promise<unknown> =>
       run(schema, `SELECT pid FROM pg_stat_activity WHERE application_name = '${schema}'`)
-    const before = await sessions()
+    return { schema, storage, sessions, before: await sessions() }
+  }
+
+  it('after a conflict', async () => {
+    const { storage, sessions, before } = await openOne()
     for (let round = 0; round < 3; round++) {
       expect(await storage.commit([insertClaim('a')])).toEqual({ conflicts: [0] })
     }
+    expect(await sessions()).toEqual(before)
+  })
+
+  it.each(['40001', '40P01'])('after a transaction that the database has undone (%s)', async (code) => {
+    const { schema, storage, sessions, before } = await openOne()
+    // What a sequence has counted is not undone: only the first insert fails.
+    await run(
+      schema,
+      `CREATE SEQUENCE inserts;
+       CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN IF nextval('inserts') = 1 THEN RAISE EXCEPTION 'undone' USING ERRCODE = '${code}'; END IF; RETURN NEW; END $$;
+       CREATE TRIGGER fail_once BEFORE INSERT ON op_replay_claim FOR EACH ROW EXECUTE FUNCTION fail_once()`,
+    )
+    await mustCommit(storage, insertClaim('b'))
+    expect(await run(schema, 'SELECT last_value::int AS count FROM inserts')).toEqual([{ count: 2 }])
     expect(await sessions()).toEqual(before)
   })
 })
