@@ -12,7 +12,7 @@ const BOOKED = `SELECT transfer, account, amount, created_at FROM ledger_entry W
 export function readSqliteBooks(handle: SqliteHandle): Books {
   const rows = createRunner(handle).all(BOOKED, [])
   // A hold of a release that did not keep its time is old.
-  const timeOf = (time: unknown): number => (time === null ? 0 : readInteger([time], 0))
+  const timeOf = (row: readonly unknown[]): number => (row[3] === null ? 0 : readInteger(row, 3))
   return {
     lines: rows
       .filter(([, account]) => account !== null)
@@ -20,10 +20,8 @@ export function readSqliteBooks(handle: SqliteHandle): Books {
         id: readText(row, 0),
         account: readText(row, 1),
         amount: readBigint(row, 2),
-        at: timeOf(row[3]),
+        at: timeOf(row),
       })),
-    openHolds: rows
-      .filter(([, account]) => account === null)
-      .map((row) => ({ id: readText(row, 0), at: timeOf(row[3]) })),
+    openHolds: rows.filter(([, account]) => account === null).map((row) => ({ id: readText(row, 0), at: timeOf(row) })),
   }
 }

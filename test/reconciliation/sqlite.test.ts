@@ -46,3 +46,17 @@ it('reconciles with the ledger in SQLite, and finds a missing credit and a hold 
     expect(await reconcileNow()).toEqual([orphan, `${id}: completed, credit: no`])
   }
 })
+
+it('a line whose time is no integer is named by the cell that holds it', async () => {
+  const handle = await openSqlite(':memory:')
+  const ledger = sqliteLedger(handle)
+  await ledger.createAccount({ account: 'alice', assetCode: 'USD', assetScale: 2, balance: 0n })
+  await ledger.credit({
+    id: 'f'.repeat(32),
+    account: 'alice',
+    amount: { value: 1n, assetCode: 'USD', assetScale: 2 },
+    counterparty: { kind: 'rail', method: 'a rail of its own', address: 'elsewhere' },
+  })
+  handle.exec("UPDATE ledger_entry SET created_at = 'yesterday'")
+  expect(() => readSqliteBooks(handle)).toThrow('cell 3 holds no integer')
+})
