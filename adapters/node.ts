@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OpenPayments } from '../src/index.ts'
 import { createBatches } from './batches.ts'
-import { createNodeRequestHandler, hasBody } from './node/request-handler.ts'
+import { createNodeRequestHandler, hasBody, isSafe } from './node/request-handler.ts'
 import { readNow } from './read-now.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
 
@@ -52,8 +52,9 @@ export function toNodeListener(
     takeSource: () => string | undefined,
   ): Promise<void> => {
     const address = takeSource()
-    // A request with a body waits for that anyway, and gets into step at its first read.
-    if (!hasBody(request)) await nextBatch()
+    // A change with a body waits for that anyway, and gets into step at its first read. A read must not overtake a change
+    // without one.
+    if (!hasBody(request) || isSafe(request)) await nextBatch()
     return handleRequest(request, response, request.url ?? '/', address)
   }
   return async (request, response) => {

@@ -26,11 +26,11 @@ export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handl
       return sendAnswer(request, response, { status: 431, headers }, false)
     }
     if (request.httpVersionMajor === 1) {
-      const isSafe = SAFE_METHODS.includes(request.method ?? '')
-      const turn = untilEarlierAreAnswered(request.socket, response, isSafe)
+      const isRead = isSafe(request)
+      const turn = untilEarlierAreAnswered(request.socket, response, isRead)
       // Without a pause if there is nothing to wait for: the body may come at once.
       if (turn) await turn
-      if (!isSafe && (response.writableEnded || request.socket.destroyed || request.socket.writableEnded)) return
+      if (!isRead && (response.writableEnded || request.socket.destroyed || request.socket.writableEnded)) return
     }
     // Whether every byte of the body has come, which Node reports only later.
     let isWhole = false
@@ -60,6 +60,11 @@ const TOO_MANY_LINES = 1000
  * carried out (9.6).
  */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
+
+/** Whether a request changes nothing. */
+export function isSafe({ method = '' }: IncomingMessage): boolean {
+  return SAFE_METHODS.includes(method)
+}
 
 /** More than clients and proxies send. */
 const MANY_LINES = 100

@@ -197,9 +197,10 @@ describe('a connection that is kept', () => {
   })
 
   it.each([
-    ['is under way', ['POST /op/change', 'GET /op/read']],
-    ['waits for its turn', ['GET /op/slow', 'POST /op/change', 'GET /op/read']],
-  ])('begins no read before a change that came before it is answered: one that %s', async (_, lines) => {
+    ['is under way', ['POST /op/change', 'GET /op/read'], ''],
+    ['waits for its turn', ['GET /op/slow', 'POST /op/change', 'GET /op/read'], ''],
+    ['has no body, where the read has one', ['DELETE /op/change', 'GET /op/read'], '{}'],
+  ])('begins no read before a change that came before it is answered: one that %s', async (_, lines, readBody) => {
     const begun: string[] = []
     const echo = createEcho()
     const { open, opened } = gate()
@@ -213,10 +214,10 @@ describe('a connection that is kept', () => {
       },
     })
     const port = await listen(listener)
-    const socket = send(
-      port,
-      lines.map((line) => `${line} HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n`).join(''),
-    )
+    const bodyOf = (line: string): string => (line.endsWith('/read') ? readBody : '')
+    const requestOf = (line: string): string =>
+      `${line} HTTP/1.1\r\nHost: test\r\nContent-Length: ${bodyOf(line).length}\r\n\r\n${bodyOf(line)}`
+    const socket = send(port, lines.map(requestOf).join(''))
     for (let still = 0, before = -1; still < 50; still = begun.length === before && before > 0 ? still + 1 : 0) {
       before = begun.length
       await turn()
@@ -225,9 +226,6 @@ describe('a connection that is kept', () => {
     open()
     await receiveUntil(socket, '"target":"/op/read"')
     expect(begun.slice(-3)).toEqual(['/op/change carried out', '/op/read', '/op/read carried out'])
-    // What has been answered keeps no read waiting.
-    socket.write('GET /op/read HTTP/1.1\r\nHost: test\r\n\r\n'.repeat(2))
-    await receiveUntil(socket, '}')
     socket.destroy()
   })
 
