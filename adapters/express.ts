@@ -38,7 +38,7 @@ export interface ExpressOptions {
  *
  * Mount it before body parsers: signatures cover the raw bytes. Behind parsers that keep them in `rawBody` it works too:
  * `express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })`, and likewise
- * `express.urlencoded`.
+ * `express.urlencoded`. But there a read that a client pipelines behind a change may be carried out before it.
  *
  * Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited, or if an option is
  * unknown or no function.

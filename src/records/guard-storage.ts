@@ -9,8 +9,8 @@ const WRITTEN: Readonly<Record<RecordKind, number>> = SCHEMA_VERSIONS
 /**
  * The host's storage, with its failures turned into ours: if a read fails, an event is emitted and "unavailable" is
  * thrown, since nothing is known and nothing has happened. The same if a storage in plain JavaScript throws instead of
- * rejecting, or does not answer with a list of records, one for each key. What a failed commit means is for `decide` to find out. A read
- * of no keys is not passed on: not every database accepts an empty batch.
+ * rejecting, or does not answer with a list of records, one for each key. What a failed commit means is for `decide` to
+ * find out. A read of no keys is not passed on: not every database accepts an empty batch.
  *
  * Every write is marked with the form (schema version) of its value. While an older and a newer release run together, a
  * record in a newer form is not guessed at: reading it is "unavailable", and background work leaves it to the newer

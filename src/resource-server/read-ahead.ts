@@ -25,7 +25,10 @@ export function identifyQuoter(exchange: Exchange): Promise<ReadingCaller> {
   return identifyTokenReadingAhead(exchange, () => namedIn(exchange, receiverAs('receiver')))
 }
 
-/** The caller who orders a payment: the quote or the receiver, and what the grant has spent, are read together with the token. */
+/**
+ * The caller who orders a payment: the quote or the receiver, and what was read after that and after the token before, are
+ * read together with the token.
+ */
 export function identifyPayer(exchange: Exchange): Promise<ReadingCaller> {
   const { readsAhead } = exchange.context
   return identifyTokenReadingAhead(exchange, (token) => {
