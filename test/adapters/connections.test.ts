@@ -19,6 +19,14 @@ async function receiveUntil(socket: Socket, end: string): Promise<string> {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
+/** Waits until a count has begun and has not changed for fifty turns. */
+async function untilStill(count: () => number): Promise<void> {
+  for (let still = 0, before = -1; still < 50; still = count() === before && before > 0 ? still + 1 : 0) {
+    before = count()
+    await turn()
+  }
+}
+
 /** Answers `/op/<status>` with that status, its body unread, and the rest like an echo. */
 function answering() {
   const echo = createEcho()
@@ -175,10 +183,7 @@ describe('a connection that is kept', () => {
     const port = await listen(listener)
     const targets = Array.from({ length: 100 }, (_, n) => `/op/${n}`)
     const socket = send(port, targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: test\r\n\r\n`).join(''))
-    for (let still = 0, before = -1; still < 50; still = begun.length === before && before > 0 ? still + 1 : 0) {
-      before = begun.length
-      await turn()
-    }
+    await untilStill(() => begun.length)
     expect(begun).toEqual(targets.slice(0, 9))
     open()
     const text = await receiveUntil(socket, '"target":"/op/99"')
@@ -218,10 +223,7 @@ describe('a connection that is kept', () => {
     const requestOf = (line: string): string =>
       `${line} HTTP/1.1\r\nHost: test\r\nContent-Length: ${bodyOf(line).length}\r\n\r\n${bodyOf(line)}`
     const socket = send(port, lines.map(requestOf).join(''))
-    for (let still = 0, before = -1; still < 50; still = begun.length === before && before > 0 ? still + 1 : 0) {
-      before = begun.length
-      await turn()
-    }
+    await untilStill(() => begun.length)
     expect(begun).not.toContain('/op/read')
     open()
     await receiveUntil(socket, '"target":"/op/read"')
@@ -411,10 +413,7 @@ describe('a connection that is kept', () => {
     const change = `POST /op HTTP/1.1\r\nHost: test\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     const socket = send(port, `GET /op/slow HTTP/1.1\r\nHost: test\r\n\r\n${change.repeat(asked)}`)
     socket.resume()
-    for (let still = 0, before = seen; still < 50; still = seen === before && seen > 0 ? still + 1 : 0) {
-      before = seen
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    await untilStill(() => seen)
     open()
     await vi.waitUntil(() => answered > asked, 55_000)
     expect(mostWaiting).toBeLessThan(asked / 4)
@@ -438,10 +437,7 @@ describe('a connection that is kept', () => {
     const socket = send(port, `GET /op HTTP/1.1\r\nHost: test\r\nX-Padding: ${padding}\r\n\r\n`.repeat(asked))
     socket.pause()
     // Until nothing moves any more: what the kernel takes is full, and what Node keeps for one connection.
-    for (let still = 0, before = begun; still < 50; still = begun === before && begun > 0 ? still + 1 : 0) {
-      before = begun
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    await untilStill(() => begun)
     expect(begun).toBeLessThan(asked)
     let received = 0
     socket.on('data', (text) => {
