@@ -44,22 +44,18 @@ export function toNodeListener(
   const { next, source } = options
   const nextBatch = createBatches()
   const handleRequest = createNodeRequestHandler(openPayments)
-  const owns = ({ method = 'GET', url = '/' }: IncomingMessage): Promise<boolean> =>
-    openPayments.owns(method, url).catch(() => true)
-  const handleInBatch = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    takeSource: () => string | undefined,
-  ): Promise<void> => {
-    const address = takeSource()
-    // A change with a body waits for that anyway, and gets into step at its first read. A read must not overtake a change
-    // without one.
-    if (!hasBody(request) || isSafe(request)) await nextBatch()
-    return handleRequest(request, response, request.url ?? '/', address)
-  }
   return async (request, response) => {
+    const { method = 'GET', url = '/' } = request
     const takeSource = readNow(() => source?.(request))
-    if (next !== undefined && !(await owns(request))) return next(request, response)
-    handleInBatch(request, response, takeSource).catch((error: Error) => response.destroy(error))
+    if (next !== undefined && !(await openPayments.owns(method, url).catch(() => true))) return next(request, response)
+    try {
+      const address = takeSource()
+      // A change with a body waits for that anyway, and gets into step at its first read. A read must not overtake a change
+      // without one.
+      if (!hasBody(request) || isSafe(request)) await nextBatch()
+      await handleRequest(request, response, url, address)
+    } catch (error) {
+      response.destroy(error as Error)
+    }
   }
 }

@@ -59,11 +59,8 @@ const TOO_MANY_LINES = 1000
  * the change before it; and if an answer closes the connection, the client may assume that the later requests were not
  * carried out (9.6).
  */
-const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
-
-/** Whether a request changes nothing. */
 export function isSafe({ method = '' }: IncomingMessage): boolean {
-  return SAFE_METHODS.includes(method)
+  return /^(GET|HEAD|OPTIONS)$/.test(method)
 }
 
 /** More than clients and proxies send. */
@@ -151,10 +148,8 @@ function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Arr
     const announced = lengthOf(request)
     let whole: Uint8Array = new Uint8Array()
     let length = 0
-    let isSettled = false
+    // Only the first call counts.
     const settle = (isWhole: boolean): void => {
-      if (isSettled) return
-      isSettled = true
       request.off('data', collect)
       resolve(isWhole ? whole.subarray(0, length) : undefined)
     }
