@@ -55,7 +55,7 @@ export function toNodeListener(
       if (!hasBody(request) || isSafe(request)) await nextBatch()
       await handleRequest(request, response, url, address)
     } catch (error) {
-      response.destroy(error as Error)
+      response.destroy(Object(error))
     }
   }
 }
