@@ -53,7 +53,7 @@ export async function newAccessToken(context: Context, grant: Grant, now = conte
     issuedAt,
     expiresAt: now + lifetimes.accessTokenSeconds * 1000,
   }
-  noteSpendingAhead(context, token.id, spendingIdsOf(entryWindows(token, now, policies.intervalCounting)))
+  noteSpendingAhead(context, token, spendingIdsOf(entryWindows(token, now, policies.intervalCounting)))
   return { token, value }
 }
 

@@ -3,6 +3,7 @@ import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { SignatureCandidate } from '../http-signatures/signature-candidate.ts'
 import { readSignatures, verifySignatures } from '../http-signatures/verify-signature.ts'
 import type { Context } from '../ports/context.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
 import type { Change, Key, RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
@@ -81,11 +82,11 @@ export interface ReadingCaller extends TokenCaller {
 /** `identifyToken`, and in the same round trip what `keysAhead` names, before anything of the request was checked. */
 export async function identifyTokenReadingAhead(
   exchange: Exchange,
-  keysAhead: (token: Key) => readonly Key[],
+  keysAhead: (token: Key) => MaybePromise<readonly Key[]>,
 ): Promise<ReadingCaller> {
   const { storage } = exchange.context
   const token = await keyOfToken(exchange)
-  const ahead = keysAhead(token)
+  const ahead = await keysAhead(token)
   const found = await storage.get([token, ...ahead])
   const caller = await proveCaller(exchange, found)
   return { ...caller, storage: knowingAtFirst(storage, ahead, found.slice(1)) }

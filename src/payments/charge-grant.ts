@@ -53,7 +53,7 @@ export async function chargeGrant(
   { uncommitted, readAhead }: { readonly uncommitted: readonly Change[]; readonly readAhead?: Storage | undefined },
 ): Promise<ChargedGrant> {
   const all = entryWindows(token, now, context.policies.intervalCounting)
-  noteSpendingAhead(context, token.id, spendingIdsOf(all))
+  noteSpendingAhead(context, token, spendingIdsOf(all))
   const windows = all.filter(({ access }) => coversWalletAddress(access, charge.walletAddress))
   const ids = spendingIdsOf(windows)
   const ahead = readAhead && chargeFirst(windows.slice(0, 1), await readSpending(readAhead, ids, uncommitted), charge)

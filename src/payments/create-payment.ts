@@ -46,10 +46,13 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const id = context.secrets.randomId()
   // Reads only after a conflict, like every `knownAtFirst`.
   const readToken = knownAtFirst(context.storage, presented)
-  let terms = await unlessRepeated(context, key, order.readTerms)
+  const first = await unlessRepeated(context, key, order.readAhead, order.readTerms)
+  let terms = first.needed
   const turn = turnAtGrant(presented.value.grantId)
-  // Whoever has had the turn since has charged the grant.
-  const readAhead = context.inTurn.isQuietSince(turn, order.endedTurns) ? order.readAhead : undefined
+  // Whoever has had the turn since has charged the grant, and may have used the key.
+  const isQuiet = context.inTurn.isQuietSince(turn, order.endedTurns)
+  const readAhead = isQuiet ? order.readAhead : undefined
+  const deciding = isQuiet ? first.deciding : context
   const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
     // A repeat has read none. If its first order has just been undone, it is now the first, and needs them.
     terms ??= await order.readTerms()
@@ -58,8 +61,8 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const once = await context.decideTogether(
     turn,
     // Only for a commit shared with orders that wait; an order alone in its line goes the second way.
-    (before) => planOnce(context, order, async () => effectOf(await before)),
-    () => decideOnce(context, order, () => effectOf([])),
+    (before) => planOnce(deciding, order, async () => effectOf(await before)),
+    () => decideOnce(deciding, order, () => effectOf([])),
   )
   if (once.isRepeat) return resumePayment(context, presented.value, once.resourceId, once.response)
   const { record, spent } = once.made

@@ -99,7 +99,10 @@ export interface InTurn {
 export interface ReadsAhead {
   /** What is worth reading together with this record. */
   with(key: Key): readonly Key[]
-  note(key: Key, others: readonly Key[]): void
+  /** The client of a token, by which the records of its `Idempotency-Key`s are named. */
+  clientOf(token: Key): ClientId | undefined
+  /** `client`: if it is a token's. */
+  note(key: Key, others: readonly Key[], client?: ClientId): void
 }
 
 /**

@@ -1,11 +1,11 @@
 import { idempotencyConflict, invalidSignature } from '../errors/conditions.ts'
 import type { Context, Plan } from '../ports/context.ts'
-import type { Change, StoredRecord } from '../ports/storage.ts'
-import type { IdempotencyKey, KeptAnswer, KeyedRequest } from '../protocol/idempotency-key.ts'
+import type { Change, Storage, StoredRecord } from '../ports/storage.ts'
+import type { KeptAnswer, KeyedRequest } from '../protocol/idempotency-key.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { deleteChange } from './change.ts'
 import { decide } from './decide.ts'
-import { readRecord } from './read-record.ts'
+import { knowingAtFirst, readRecord } from './read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS, IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
 
 /**
@@ -59,7 +59,7 @@ export async function decideOnce<T>(
   const earlier = async (): Promise<Once<T> | undefined> => {
     if (key === undefined) return undefined
     kept = await readRecord(context.storage, 'idempotency-key', key.id)
-    if (kept === undefined || !isCurrent(context, kept.value)) return undefined
+    if (!isUsed(context, kept)) return undefined
     const { bodyHash, answer, resourceId } = kept.value
     if (bodyHash !== key.bodyHash) {
       // Use the signature up: otherwise somebody could send this request again once the key is free, and it would pay.
@@ -105,33 +105,38 @@ function underKey<T>(
 
 /**
  * Reads what a request needs, and throws if that rejects, unless the request is a repeat: a repeat gets its first answer,
- * even if what that was based on has changed since. Resolves with `undefined` for a repeat.
+ * even if what that was based on has changed since. Then nothing is `needed`.
+ *
+ * `readAhead` may know the record of the key. In the context `deciding`, `decideOnce` and `planOnce` go on from what was found
+ * here, if the key was free: should it not be any more, their commit conflicts. A used one they read again.
  * @spec OUT-12
  */
 export async function unlessRepeated<T>(
   context: Context,
   key: KeyedRequest | undefined,
+  readAhead: Storage,
   readNeeded: () => Promise<T>,
-): Promise<T | undefined> {
-  if (await isUsedKey(context, key)) return undefined
+): Promise<{ readonly needed?: T; readonly deciding: Context }> {
+  if (key === undefined) return { needed: await readNeeded(), deciding: context }
+  const { storage } = context
+  const found = await readRecord(readAhead, 'idempotency-key', key.id)
+  if (isUsed(context, found)) return { deciding: context }
   try {
-    return await readNeeded()
+    const needed = await readNeeded()
+    const knowing = knowingAtFirst(storage, [{ kind: 'idempotency-key', id: key.id }], [found])
+    return { needed, deciding: { ...context, storage: knowing } }
   } catch (refusal) {
-    if (!(await isUsedKey(context, key))) throw refusal
-    return undefined
+    if (isUsed(context, await readRecord(storage, 'idempotency-key', key.id))) return { deciding: context }
+    throw refusal
   }
 }
 
-/**
- * Whether a key was used, and its record has not expired: then that record alone decides how the request is answered.
- */
-async function isUsedKey(context: Context, key: KeyedRequest | undefined): Promise<boolean> {
-  const found = await readRecord(context.storage, 'idempotency-key', key?.id)
-  return found !== undefined && isCurrent(context, found.value)
-}
-
-function isCurrent(context: Context, { expiresAt }: IdempotencyKey): boolean {
-  return context.clock.now() < expiresAt
+/** Whether a key was used, and its record has not expired: then that record alone decides how the request is answered. */
+function isUsed(
+  { clock }: Context,
+  found: StoredRecord<'idempotency-key'> | undefined,
+): found is StoredRecord<'idempotency-key'> {
+  return found !== undefined && clock.now() < found.value.expiresAt
 }
 
 /**

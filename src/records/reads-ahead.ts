@@ -1,5 +1,7 @@
 import type { Context, ReadsAhead } from '../ports/context.ts'
 import type { Key } from '../ports/storage.ts'
+import type { AccessToken } from '../protocol/access-token.ts'
+import type { ClientId } from '../protocol/client.ts'
 import { latestValues } from '../protocol/latest-values.ts'
 import { nameOf } from './change.ts'
 
@@ -11,11 +13,12 @@ const MOST_KEYS = 4
 
 /** Remembers the latest records for which something was noted. */
 export function createReadsAhead(): ReadsAhead {
-  const known = latestValues<readonly Key[]>(RECORDS)
+  const known = latestValues<{ readonly others: readonly Key[]; readonly client: ClientId | undefined }>(RECORDS)
   return {
-    with: ({ kind, id }) => known.get(nameOf(kind, id)) ?? [],
-    note: ({ kind, id }, others) => {
-      if (others.length > 0 && others.length <= MOST_KEYS) known.set(nameOf(kind, id), others)
+    with: ({ kind, id }) => known.get(nameOf(kind, id))?.others ?? [],
+    clientOf: ({ kind, id }) => known.get(nameOf(kind, id))?.client,
+    note: ({ kind, id }, others, client) => {
+      if (others.length > 0 && others.length <= MOST_KEYS) known.set(nameOf(kind, id), { others, client })
     },
   }
 }
@@ -23,11 +26,9 @@ export function createReadsAhead(): ReadsAhead {
 /** Notes which spending records the requests with a token read. */
 export function noteSpendingAhead(
   { readsAhead }: Pick<Context, 'readsAhead'>,
-  tokenId: string,
+  { id, client }: AccessToken,
   spendingIds: readonly string[],
 ): void {
-  readsAhead.note(
-    { kind: 'access-token', id: tokenId },
-    spendingIds.map((id) => ({ kind: 'spending', id })),
-  )
+  const spending = spendingIds.map((id) => ({ kind: 'spending', id }) as const)
+  readsAhead.note({ kind: 'access-token', id }, spending, client)
 }

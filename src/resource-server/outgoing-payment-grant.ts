@@ -20,7 +20,7 @@ export async function getOutgoingPaymentGrant({ exchange, caller }: Input<Readin
   await claimSignature(exchange, caller.proof)
   const windows = entryWindows(caller.token, context.clock.now(), context.policies.intervalCounting)
   const ids = spendingIdsOf(windows)
-  noteSpendingAhead(context, caller.token.id, ids)
+  noteSpendingAhead(context, caller.token, ids)
   const records = await caller.storage.get(ids.map((id) => ({ kind: 'spending', id })))
   const stored = recordsOfKind(records, 'spending')
   const find = (id: string): Spending | undefined => stored.find((record) => record.value.id === id)?.value

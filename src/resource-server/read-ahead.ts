@@ -2,6 +2,7 @@ import { identifyTokenReadingAhead, type ReadingCaller } from '../http/credentia
 import type { Exchange } from '../http/exchange.ts'
 import type { Key, RecordKind } from '../ports/storage.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
+import { keyRecordOf } from './single-use.ts'
 
 /** A member of a body that may name a record of this server by its URL. */
 interface NamingMember {
@@ -26,14 +27,16 @@ export function identifyQuoter(exchange: Exchange): Promise<ReadingCaller> {
 }
 
 /**
- * The caller who orders a payment: the quote or the receiver, and what was read after that and after the token before, are
- * read together with the token.
+ * The caller who orders a payment: the quote or the receiver, the `Idempotency-Key`, and what was read after the quote and
+ * after the token before, are read together with the token.
  */
 export function identifyPayer(exchange: Exchange): Promise<ReadingCaller> {
   const { readsAhead } = exchange.context
-  return identifyTokenReadingAhead(exchange, (token) => {
+  return identifyTokenReadingAhead(exchange, async (token) => {
     const named = namedIn(exchange, QUOTE, receiverAs('incomingPayment'))
-    return [...named, ...named.flatMap(readsAhead.with), ...readsAhead.with(token)]
+    const client = readsAhead.clientOf(token)
+    const used = client === undefined ? [] : await keyRecordOf(exchange, client)
+    return [...named, ...used, ...named.flatMap(readsAhead.with), ...readsAhead.with(token)]
   })
 }
 

@@ -1,5 +1,6 @@
 import { signedRequest } from 'open-payments-server/testing'
 import { expect } from 'vitest'
+import { keyed } from '../support/keyed.ts'
 import {
   ALICE,
   type Answer,
@@ -58,7 +59,7 @@ async function order(wallet: CountedWallet, token: string): Promise<Answer> {
   return wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
 }
 
-async function pay(wallet: CountedWallet, limits?: typeof LIMITS): Promise<Counts> {
+async function pay(wallet: CountedWallet, limits?: typeof LIMITS, key?: string): Promise<Counts> {
   const { payment } = await receive(wallet)
   const token = await spendingToken(wallet, limits)
   const order = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('5') }
@@ -66,7 +67,8 @@ async function pay(wallet: CountedWallet, limits?: typeof LIMITS): Promise<Count
   // The first payment of a grant writes what its later ones read.
   await wallet.send('POST', url, { token, json: order })
   await wallet.openPayments.drain()
-  return wallet.costOf({ method: 'POST', url, token, json: { ...order, metadata: { order: '2' } } })
+  const json = { ...order, metadata: { order: '2' } }
+  return wallet.costOf({ method: 'POST', url, token, json, ...(key !== undefined && keyed(key)) })
 }
 
 async function askQuote(wallet: CountedWallet): Promise<{ readonly token: string; readonly order: object }> {
@@ -169,6 +171,7 @@ export const OPERATIONS: ReadonlyMap<string, (wallet: CountedWallet) => Promise<
   ],
   ['create-outgoing-payment', (wallet) => pay(wallet)],
   ['create-outgoing-payment, limited', (wallet) => pay(wallet, LIMITS)],
+  ['create-outgoing-payment, keyed', (wallet) => pay(wallet, LIMITS, 'a-key')],
   [
     'create-outgoing-payment, quoted',
     async (wallet) => {

@@ -31,6 +31,7 @@ create-quote                        1      1      1      1    1      1      3   
 get-quote                           1      0      0      0    1      1      2    0   0    1   0
 create-outgoing-payment             2      5     15      4    1      1      5    0   1    5   0
 create-outgoing-payment, limited    2      5     15      4    1      1      5    0   1    5   0
+create-outgoing-payment, keyed      2      5     16      4    1      1      8    0   1    5   0
 create-outgoing-payment, quoted     3      6     18      3    1      1      5    0   2    4   0
 get-outgoing-payment                1      0      0      0    1      1      2    0   0    1   0
 list-outgoing-payments              2      0      0      0    1      1      2    0   1    1   0

@@ -11,7 +11,7 @@ import { type Counts, countCalls, createCounter } from './counter.ts'
 /** A wallet whose ports are counted, and whose client has its wallet address on another server. */
 export interface CountedWallet extends TestWallet {
   /** What a request costs that the client signs, from the request to the end of what goes on after its answer. */
-  costOf(asked: Pick<SignedRequestOptions, 'method' | 'url' | 'token' | 'json'>): Promise<Counts>
+  costOf(asked: Omit<SignedRequestOptions, 'key' | 'cryptography' | 'created'>): Promise<Counts>
   /** The same for one that nobody signs. */
   costOfPlain(request: HttpRequest): Promise<Counts>
   /** What some work costs, from its beginning to the end of what goes on after it. */

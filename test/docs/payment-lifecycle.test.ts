@@ -6,7 +6,6 @@ import type { Call } from '../payments/faulty-ports.ts'
 import {
   ask,
   grantTokens,
-  keyed,
   moneyWorld,
   OPENING,
   type PreparedPayment,
@@ -16,6 +15,7 @@ import {
   signedBy,
   type World,
 } from '../payments/money-world.ts'
+import { keyed } from '../support/keyed.ts'
 import { ALICE, BASE, usd, usdAmount } from '../support/test-wallet.ts'
 
 const page = readText('docs/payment-lifecycle.md').replaceAll('\n', ' ')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
+import { keyed } from '../support/keyed.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { notedPauses } from '../support/noted-pauses.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
@@ -11,7 +12,6 @@ import {
   eventsOf,
   grantTokens,
   HOUR,
-  keyed,
   LEASE,
   moneyWorld,
   type PreparedPayment,

@@ -1,6 +1,7 @@
 import type { Change } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
+import { keyed } from '../support/keyed.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import type { Call, Fault } from './faulty-ports.ts'
@@ -20,7 +21,7 @@ import {
   spentWith,
   statuses,
 } from './joint-world.ts'
-import { ask, keyed, signedBy } from './money-world.ts'
+import { ask, signedBy } from './money-world.ts'
 
 function isRefusalWritten(call: Call): boolean {
   const isTombstone = (change: Change): boolean =>

@@ -1,6 +1,7 @@
 import type { Pricing } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
+import { keyed } from '../support/keyed.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
 import {
@@ -17,7 +18,7 @@ import {
   spentBy,
   statuses,
 } from './joint-world.ts'
-import { ask, keyed, type Process, type ProcessAnswer, signedBy } from './money-world.ts'
+import { ask, type Process, type ProcessAnswer, signedBy } from './money-world.ts'
 
 /** A pricing that answers at once until it is made to wait. */
 function slowPricing() {

@@ -128,3 +128,26 @@ export function debits(call: Call): readonly bigint[] {
 export function amountOf({ arguments: [request] }: Call): bigint {
   return (request as { readonly amount: { readonly value: bigint } }).amount.value
 }
+
+/** The kinds that each read of a process has read since this was last asked, without its events. */
+export function reading({ ports }: Process) {
+  let seen = 0
+  return (): readonly string[] => {
+    const calls = ports.calls.slice(seen)
+    seen = ports.calls.length
+    const reads = calls.filter((call) => call.name === 'get' && !isReadOf('event', call))
+    return reads.map(kindsOf)
+  }
+}
+
+function kindsOf({ arguments: [keys] }: Call): string {
+  return (keys as readonly { readonly kind: string }[]).map(({ kind }) => kind).join(' ')
+}
+
+/** Asks a process and waits for the end of what goes on after its answer. */
+export async function answered(process: Process, request: Parameters<typeof ask>[1]): Promise<ProcessAnswer> {
+  const answer = await ask(process, request)
+  await process.openPayments.drain()
+  if (answer === undefined) throw new Error('the process has ended')
+  return answer
+}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
+import { keyed } from '../support/keyed.ts'
 import { BASE, usd } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
@@ -8,7 +9,6 @@ import {
   eventsOf,
   grantTokens,
   HOUR,
-  keyed,
   moneyWorld,
   orderCutOff,
   type PreparedPayment,

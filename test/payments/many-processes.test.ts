@@ -2,6 +2,7 @@ import type { MoneyEvent, StoredRecord } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { idOf } from '../../src/records/change.ts'
 import { gate } from '../support/gate.ts'
+import { keyed } from '../support/keyed.ts'
 import { randomNumbers } from '../support/random-numbers.ts'
 import { BASE, usd, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
@@ -12,7 +13,6 @@ import {
   ask,
   eventsOf,
   grantTokens,
-  keyed,
   LEASE,
   moneyWorld,
   orderCutOff,

@@ -15,6 +15,7 @@ import { type InMemoryRequest, type SignedRequestOptions, signedRequest } from '
 import { expect } from 'vitest'
 import type { AnswerBody } from '../support/answer-body.ts'
 import { bodyText } from '../support/body-text.ts'
+import { keyed } from '../support/keyed.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { violations } from '../support/open-api.ts'
 import {
@@ -241,15 +242,6 @@ export async function signedBy(
     ...(json !== undefined && { json }),
     ...more,
   })
-}
-
-/** The `Idempotency-Key` of a request, signed with the rest. */
-export function keyed(key: string): Partial<SignedRequestOptions> {
-  const content = ['content-digest', 'content-length', 'content-type']
-  return {
-    headers: { 'idempotency-key': key },
-    components: ['@method', '@target-uri', 'authorization', ...content, 'idempotency-key'],
-  }
 }
 
 /** Hands a request to a process; `undefined` where it crashes before it answers. */

@@ -1,33 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
+import { keyed } from '../support/keyed.ts'
 import { ALICE, AUTH, BASE, usd } from '../support/test-wallet.ts'
-import type { Call } from './faulty-ports.ts'
-import { createdBy, end, intents, isReadOf, quoteOf, scene, spentBy, statuses } from './joint-world.ts'
-import { ask, keyed, type Process, type ProcessAnswer, signedBy, type Tokens, type World } from './money-world.ts'
+import {
+  answered,
+  createdBy,
+  end,
+  intents,
+  isReadOf,
+  quoteOf,
+  reading,
+  scene,
+  spentBy,
+  statuses,
+} from './joint-world.ts'
+import { ask, type Process, type ProcessAnswer, signedBy, type Tokens, type World } from './money-world.ts'
 
 const SPENT = `${BASE}/outgoing-payment-grant`
-
-/** The kinds that each read of a process has read since this was last asked, without its events. */
-function reading({ ports }: Process) {
-  let seen = 0
-  return (): readonly string[] => {
-    const calls = ports.calls.slice(seen)
-    seen = ports.calls.length
-    const reads = calls.filter((call) => call.name === 'get' && !isReadOf('event', call))
-    return reads.map(kindsOf)
-  }
-}
-
-function kindsOf({ arguments: [keys] }: Call): string {
-  return (keys as readonly { readonly kind: string }[]).map(({ kind }) => kind).join(' ')
-}
-
-async function answered(process: Process, request: Parameters<typeof ask>[1]): Promise<ProcessAnswer> {
-  const answer = await ask(process, request)
-  await process.openPayments.drain()
-  if (answer === undefined) throw new Error('the process has ended')
-  return answer
-}
 
 const askSpent = async (world: World, process: Process, { spending }: Tokens): Promise<ProcessAnswer> =>
   answered(process, await signedBy(world, 'GET', SPENT, spending))

@@ -1,13 +1,13 @@
 import type { HttpRequest, RecordTypes } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
+import { keyed } from '../support/keyed.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
   grantTokens,
-  keyed,
   moneyWorld,
   type PreparedPayment,
   type Process,

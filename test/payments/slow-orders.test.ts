@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
+import { keyed } from '../support/keyed.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import type { Fault } from './faulty-ports.ts'
@@ -20,7 +21,6 @@ import {
   ask,
   eventsOf,
   grantTokens,
-  keyed,
   LEASE,
   moneyWorld,
   preparePayment,

@@ -1,5 +1,6 @@
 import type { RecordTypes, StoredRecord } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { keyed } from '../support/keyed.ts'
 import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import { faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
@@ -7,7 +8,6 @@ import {
   eventsOf,
   grantTokens,
   HOUR,
-  keyed,
   moneyWorld,
   type PreparedPayment,
   pay,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { keyed } from '../support/keyed.ts'
 import { ALICE, AUTH, BASE, BOB, grantAtOnce, requestConsent, usd } from '../support/test-wallet.ts'
 import { type Call, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
@@ -7,7 +8,6 @@ import {
   grantTokens,
   HOUR,
   inAnHour,
-  keyed,
   moneyWorld,
   pay,
   preparePayment,

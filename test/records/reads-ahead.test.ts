@@ -15,6 +15,15 @@ it('what is read with a record is what was noted last', () => {
   expect(reads.with({ kind: 'quote', id: '1' })).toEqual([])
 })
 
+it('the client of a token is known for as long as what is read with it', () => {
+  const reads = createReadsAhead()
+  const client = 'https://shop.example/'
+  reads.note(token(1), spending(1), client)
+  reads.note(token(2), spending(1))
+  reads.note(token(3), [], client)
+  expect([1, 2, 3, 4].map((id) => reads.clientOf(token(id)))).toEqual([client, undefined, undefined, undefined])
+})
+
 it('the 4,096 records noted last are remembered, less than twice as many, and no more than four keys for one', () => {
   const reads = createReadsAhead()
   const count = (id: number): number => reads.with(token(id)).length

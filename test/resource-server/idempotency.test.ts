@@ -5,6 +5,7 @@ import type { AnswerBody } from '../support/answer-body.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { gate } from '../support/gate.ts'
 import { interleavedStorage } from '../support/interleaved-storage.ts'
+import { keyed } from '../support/keyed.ts'
 import { recordedStorage } from '../support/recorded-storage.ts'
 import { ALICE, type Answer, addClient, BASE, BOB, type Sending, testWallet, usd } from '../support/test-wallet.ts'
 import {
@@ -72,11 +73,6 @@ function leastOrder({ incoming }: Shop): Readonly<Record<string, unknown>> {
 function hasUndefined(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value === undefined
   return Object.values(value).some(hasUndefined)
-}
-
-/** The header, and its coverage by the signature. */
-function keyed(key: string): Sending {
-  return { headers: { 'idempotency-key': key }, components: [...COVERED, 'idempotency-key'] }
 }
 
 /** Creates under a key; the clock moves on, so that each request has a signature of its own. */

@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { type Fault, faultAt } from '../payments/faulty-ports.ts'
-import { keyed, OPENING, type PreparedPayment, pay, preparePayment } from '../payments/money-world.ts'
+import { OPENING, type PreparedPayment, pay, preparePayment } from '../payments/money-world.ts'
 import type { AnswerBody } from '../support/answer-body.ts'
+import { keyed } from '../support/keyed.ts'
 import {
   ALICE,
   decideAs,

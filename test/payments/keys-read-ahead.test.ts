@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
+import { keyed } from '../support/keyed.ts'
+import { ALICE, BASE, usd } from '../support/test-wallet.ts'
+import type { Call, FaultyPorts } from './faulty-ports.ts'
+import { answered, createdBy, end, intents, reading, scene, spentBy } from './joint-world.ts'
+import { ask, signedBy } from './money-world.ts'
+
+const AHEAD = 'access-token incoming-payment idempotency-key spending'
+
+/** A process that has charged the grant before, and orders under a key. */
+async function keyedScene(...row: Parameters<typeof scene>) {
+  const found = await scene(...row)
+  const { world, tokens, incomingUrl, process, order } = found
+  const first = await answered(process, await order('1'))
+  expect(first.status).toBe(201)
+  const named = { walletAddress: ALICE, incomingPayment: incomingUrl, debitAmount: usd('60') }
+  const keyedOrder = (json: object = named) => {
+    // Signed anew each time: the identical request would be a replay.
+    world.wallet.clock.advance(1000)
+    return signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json, keyed('a-key'))
+  }
+  return { ...found, named, keyedOrder, reads: reading(process) }
+}
+
+/** Holds up the first call that is one of these until `open`. */
+async function holdUp(ports: FaultyPorts, isIt: (call: Call) => boolean, work: () => Promise<unknown>) {
+  const { open, opened } = gate()
+  let isHeldUp = false
+  ports.plan = (call) => {
+    if (isHeldUp || !isIt(call)) return undefined
+    isHeldUp = true
+    return opened
+  }
+  const held = work()
+  await expect.poll(() => isHeldUp, { interval: 1 }).toBe(true)
+  return { open, held }
+}
+
+describe('the Idempotency-Key of an order', () => {
+  it('OUT-12 is read with the token by a process that knows whose token it is; a used one is read again', async () => {
+    const { world, process, keyedOrder, reads } = await keyedScene()
+    reads()
+    const made = await answered(process, await keyedOrder())
+    expect(made.status).toBe(201)
+    expect(reads()).toEqual([AHEAD])
+    expect((await answered(process, await keyedOrder())).body).toEqual(made.body)
+    expect(reads().slice(0, 2)).toEqual([AHEAD, 'idempotency-key'])
+    const other = world.start()
+    const elsewhere = reading(other)
+    expect((await answered(other, await keyedOrder())).body).toEqual(made.body)
+    expect(elsewhere().slice(0, 3)).toEqual(['access-token incoming-payment', 'idempotency-key', 'idempotency-key'])
+    expect(await spentBy(world)).toBe(61n)
+    await end(world)
+  })
+
+  it('is read once, by itself, by a process that does not know whose token it is', async () => {
+    const { world, keyedOrder } = await keyedScene()
+    const other = world.start()
+    const reads = reading(other)
+    expect((await answered(other, await keyedOrder())).status).toBe(201)
+    expect(reads()).toEqual(['access-token incoming-payment', 'idempotency-key', 'spending'])
+    await end(world)
+  })
+
+  it('OUT-12 that another process uses meanwhile makes the commit conflict, and its payment is the answer', async () => {
+    const { world, process, keyedOrder, reads } = await keyedScene()
+    const repeat = await keyedOrder()
+    const { open, held } = await holdUp(
+      process.ports,
+      (call) => createdBy(call) > 0,
+      () => ask(process, repeat),
+    )
+    const made = await answered(world.start(), await keyedOrder())
+    open()
+    expect(await held).toMatchObject({ status: 201, body: made.body })
+    await process.openPayments.drain()
+    expect(reads().slice(-3)).toContain('idempotency-key')
+    expect(await spentBy(world)).toBe(61n)
+    expect(await world.storage.all('outgoing-payment')).toHaveLength(2)
+    await end(world)
+  })
+
+  it('OUT-12 that another order of this process uses meanwhile is read again before anything is committed', async () => {
+    const { world, process, named, keyedOrder } = await keyedScene()
+    // So little that the limit would admit it twice.
+    const order = { ...named, debitAmount: usd('30') }
+    const repeat = await keyedOrder(order)
+    const { open, held } = await holdUp(
+      process.ports,
+      ({ name }) => name === 'account',
+      () => ask(process, repeat),
+    )
+    const made = await answered(process, await keyedOrder(order))
+    open()
+    expect(await held).toMatchObject({ status: 201, body: made.body })
+    await process.openPayments.drain()
+    expect(intents(process)).toEqual([1, 1])
+    expect(await spentBy(world)).toBe(31n)
+    await end(world)
+  })
+
+  it('OUT-12 is read again before an order is refused for what its own first one has spent', async () => {
+    const limits = { debitAmount: usd('100'), interval: 'R/2016-08-24T08:00:00Z/PT1H' }
+    const entries = [{ type: 'outgoing-payment', actions: ['create'], identifier: ALICE, limits }]
+    const { world, process, keyedOrder, reads } = await keyedScene({}, entries)
+    world.wallet.clock.advance(3_600_000)
+    reads()
+    const repeat = await keyedOrder()
+    const { open, held } = await holdUp(
+      process.ports,
+      ({ name }) => name === 'account',
+      () => ask(process, repeat),
+    )
+    const made = await answered(world.start(), await keyedOrder())
+    open()
+    expect(await held).toMatchObject({ status: 201, body: made.body })
+    const spent = 'spending spending'
+    expect(reads().slice(0, 4)).toEqual([`${AHEAD} spending`, spent, spent, 'idempotency-key'])
+    await process.openPayments.drain()
+    await end(world)
+  })
+
+  it('OUT-12 of another body is read again before it is a conflict', async () => {
+    const { world, process, named, keyedOrder, reads } = await keyedScene()
+    await answered(process, await keyedOrder())
+    reads()
+    const refused = await answered(process, await keyedOrder({ ...named, debitAmount: usd('5') }))
+    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'idempotency_conflict' } } })
+    expect(reads().slice(0, 2)).toEqual([AHEAD, 'idempotency-key'])
+    await end(world)
+  })
+
+  it('OUT-12 counts no more after 24 hours: its record is replaced in the first commit', async () => {
+    const week = { settings: { lifetimes: { incomingPaymentSeconds: 7 * 24 * 3600 } } }
+    const { world, process, named, keyedOrder, reads } = await keyedScene(week)
+    const order = { ...named, debitAmount: usd('2') }
+    await answered(process, await keyedOrder(order))
+    world.wallet.clock.advance(24 * 3600 * 1000)
+    reads()
+    expect((await answered(process, await keyedOrder(order))).status).toBe(201)
+    expect(reads()).toEqual([AHEAD])
+    expect(intents(process)).toEqual([1, 1, 1])
+    expect(await spentBy(world)).toBe(5n)
+    await end(world)
+  })
+})
