@@ -11,7 +11,7 @@ import type { RemoteReceivers } from './remote-receivers.ts'
 import type { Secrets } from './secrets.ts'
 import type { ServerKeys } from './server-keys.ts'
 import type { Lifetimes, Policies, RequestLimits } from './settings.ts'
-import type { Change, Key, Storage } from './storage.ts'
+import type { Change, Key, ListQuery, Storage } from './storage.ts'
 import type { WalletAddress } from './wallet-addresses.ts'
 
 /** Calls of the ledger that are no longer waited for: a late answer is as good as the answer to a repeat would be. */
@@ -103,6 +103,9 @@ export interface ReadsAhead {
   clientOf(token: Key): ClientId | undefined
   /** `client`: if it is a token's. */
   note(key: Key, others: readonly Key[], client?: ClientId): void
+  /** The page of a list that a request for this target was shown by a token. */
+  page(token: Key, target: string): ListQuery | undefined
+  notePage(token: Key, target: string, page: ListQuery): void
 }
 
 /**

@@ -1,6 +1,7 @@
 import { identifyTokenReadingAhead, type ReadingCaller } from '../http/credentials.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { Key, RecordKind } from '../ports/storage.ts'
+import type { Context } from '../ports/context.ts'
+import type { Key, RecordKind, Storage } from '../ports/storage.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 import { keyRecordOf } from './single-use.ts'
 
@@ -47,13 +48,37 @@ export function identifySpender(exchange: Exchange): Promise<ReadingCaller> {
 
 const CURSOR = /[?&]cursor=([\da-f]+)(?:&|$)/
 
-/** The caller who asks for a page of a list: the item that its cursor names is read together with the token. */
+/**
+ * The caller who asks for a page of a list: the item that its cursor names is read together with the token, and the page at the
+ * same time if this token was shown it before, as it is to a client that asks again and again whether anything has come.
+ */
 export function identifyLister(
   kind: 'incoming-payment' | 'outgoing-payment',
 ): (exchange: Exchange) => Promise<ReadingCaller> {
-  return (exchange) => {
-    const id = CURSOR.exec(exchange.request.target)?.[1] ?? ''
-    return identifyTokenReadingAhead(exchange, () => (isIdentifier(id) ? [{ kind, id }] : []))
+  return async (exchange) => {
+    const { request, context } = exchange
+    const id = CURSOR.exec(request.target)?.[1] ?? ''
+    let list = context.storage.list
+    const caller = await identifyTokenReadingAhead(exchange, (token) => {
+      list = listingAhead(context, token, request.target)
+      return isIdentifier(id) ? [{ kind, id }] : []
+    })
+    return { ...caller, storage: { ...caller.storage, list } }
+  }
+}
+
+/** `list` of the storage, whose first page is read already if the token was shown that for this target. */
+function listingAhead({ storage, readsAhead }: Context, token: Key, target: string): Storage['list'] {
+  const known = readsAhead.page(token, target)
+  const page = known && storage.list(known)
+  // Nobody may wait for it: the request can be refused before.
+  page?.catch(() => undefined)
+  let isFirst = true
+  return (query) => {
+    if (!isFirst) return storage.list(query)
+    isFirst = false
+    readsAhead.notePage(token, target, query)
+    return page !== undefined && JSON.stringify(known) === JSON.stringify(query) ? page : storage.list(query)
   }
 }
 
