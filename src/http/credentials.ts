@@ -3,7 +3,6 @@ import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { SignatureCandidate } from '../http-signatures/signature-candidate.ts'
 import { readSignatures, verifySignatures } from '../http-signatures/verify-signature.ts'
 import type { Context } from '../ports/context.ts'
-import type { MaybePromise } from '../ports/maybe-promise.ts'
 import type { Change, Key, RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
@@ -79,20 +78,23 @@ export interface ReadingCaller extends TokenCaller {
   readonly storage: Storage
 }
 
-/** `identifyToken`, and in the same round trip what `keysAhead` names, before anything of the request was checked. */
+/**
+ * `identifyToken`, and in the same round trip the records `ahead`, before anything of the request was checked. `token`: from
+ * `keyOfToken`.
+ */
 export async function identifyTokenReadingAhead(
   exchange: Exchange,
-  keysAhead: (token: Key) => MaybePromise<readonly Key[]>,
+  token: Key,
+  ahead: readonly Key[],
 ): Promise<ReadingCaller> {
   const { storage } = exchange.context
-  const token = await keyOfToken(exchange)
-  const ahead = await keysAhead(token)
   const found = await storage.get([token, ...ahead])
   const caller = await proveCaller(exchange, found)
   return { ...caller, storage: knowingAtFirst(storage, ahead, found.slice(1)) }
 }
 
-async function keyOfToken(exchange: Exchange): Promise<Key> {
+/** The record of the token that a request presents. Throws the 401 if it presents none. */
+export async function keyOfToken(exchange: Exchange): Promise<Key> {
   const value = presentedToken(exchange)
   if (value === undefined) throw missingAuthorization()
   return { kind: 'access-token', id: await tokenIdOf(exchange.context.secrets, value) }

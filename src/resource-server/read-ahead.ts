@@ -1,4 +1,4 @@
-import { identifyTokenReadingAhead, type ReadingCaller } from '../http/credentials.ts'
+import { identifyTokenReadingAhead, keyOfToken, type ReadingCaller } from '../http/credentials.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Context } from '../ports/context.ts'
 import type { Key, RecordKind, Storage } from '../ports/storage.ts'
@@ -23,27 +23,28 @@ const receiverAs = (member: string): NamingMember => ({
 const LONGEST_AHEAD = 4096
 
 /** The caller who asks for a quote: the receiver is read together with the token. */
-export function identifyQuoter(exchange: Exchange): Promise<ReadingCaller> {
-  return identifyTokenReadingAhead(exchange, () => namedIn(exchange, receiverAs('receiver')))
+export async function identifyQuoter(exchange: Exchange): Promise<ReadingCaller> {
+  const token = await keyOfToken(exchange)
+  return identifyTokenReadingAhead(exchange, token, namedIn(exchange, receiverAs('receiver')))
 }
 
 /**
  * The caller who orders a payment: the quote or the receiver, the `Idempotency-Key`, and what was read after the quote and
  * after the token before, are read together with the token.
  */
-export function identifyPayer(exchange: Exchange): Promise<ReadingCaller> {
+export async function identifyPayer(exchange: Exchange): Promise<ReadingCaller> {
   const { readsAhead } = exchange.context
-  return identifyTokenReadingAhead(exchange, async (token) => {
-    const named = namedIn(exchange, QUOTE, receiverAs('incomingPayment'))
-    const client = readsAhead.clientOf(token)
-    const used = client === undefined ? [] : await keyRecordOf(exchange, client)
-    return [...named, ...used, ...named.flatMap(readsAhead.with), ...readsAhead.with(token)]
-  })
+  const token = await keyOfToken(exchange)
+  const named = namedIn(exchange, QUOTE, receiverAs('incomingPayment'))
+  const used = await keyRecordOf(exchange, readsAhead.clientOf(token))
+  const ahead = [...named, ...used, ...named.flatMap(readsAhead.with), ...readsAhead.with(token)]
+  return identifyTokenReadingAhead(exchange, token, ahead)
 }
 
 /** The caller who asks what its grant has spent: that is read together with the token. */
-export function identifySpender(exchange: Exchange): Promise<ReadingCaller> {
-  return identifyTokenReadingAhead(exchange, exchange.context.readsAhead.with)
+export async function identifySpender(exchange: Exchange): Promise<ReadingCaller> {
+  const token = await keyOfToken(exchange)
+  return identifyTokenReadingAhead(exchange, token, exchange.context.readsAhead.with(token))
 }
 
 const CURSOR = /[?&]cursor=([\da-f]+)(?:&|$)/
@@ -58,11 +59,9 @@ export function identifyLister(
   return async (exchange) => {
     const { request, context } = exchange
     const id = CURSOR.exec(request.target)?.[1] ?? ''
-    let list = context.storage.list
-    const caller = await identifyTokenReadingAhead(exchange, (token) => {
-      list = listingAhead(context, token, request.target)
-      return isIdentifier(id) ? [{ kind, id }] : []
-    })
+    const token = await keyOfToken(exchange)
+    const list = listingAhead(context, token, request.target)
+    const caller = await identifyTokenReadingAhead(exchange, token, isIdentifier(id) ? [{ kind, id }] : [])
     return { ...caller, storage: { ...caller.storage, list } }
   }
 }
