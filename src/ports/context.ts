@@ -93,18 +93,18 @@ export interface InTurn {
 }
 
 /**
- * Which records were read after another one: next time all of them are read in one round trip. A guess: nothing is decided by
- * it, and what it misses is read when it is needed.
+ * What was read after a token or a quote: next time all of it is read in one round trip. A guess: nothing is decided by it, and
+ * what it misses is read when it is needed.
  */
 export interface ReadsAhead {
   /** What is worth reading together with this record. */
   with(key: Key): readonly Key[]
   /** The client of a token, by which the records of its `Idempotency-Key`s are named. */
   clientOf(token: Key): ClientId | undefined
-  /** `client`: if it is a token's. */
+  /** `client`: that of a token. */
   note(key: Key, others: readonly Key[], client?: ClientId): void
-  /** The page of a list that a request for this target was shown by a token. */
-  page(token: Key, target: string): ListQuery | undefined
+  /** The page of a list that was read for a request with this token and target. */
+  pageOf(token: Key, target: string): ListQuery | undefined
   notePage(token: Key, target: string, page: ListQuery): void
 }
 

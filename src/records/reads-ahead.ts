@@ -24,7 +24,7 @@ export function createReadsAhead(): ReadsAhead {
     note: ({ kind, id }, others, client) => {
       if (others.length > 0 && others.length <= MOST_KEYS) known.set(nameOf(kind, id), { others, client })
     },
-    page: ({ id }, target) => pages.get(`${id} ${target}`),
+    pageOf: ({ id }, target) => pages.get(`${id} ${target}`),
     notePage: ({ id }, target, page) => {
       if (target.length <= LONGEST_TARGET) pages.set(`${id} ${target}`, page)
     },

@@ -66,18 +66,18 @@ export function identifyLister(
   }
 }
 
-/** `list` of the storage, whose first page is read already if the token was shown that for this target. */
+/** `list` of the storage. The page that this token and target led to before is read now, in case it is asked for first. */
 function listingAhead({ storage, readsAhead }: Context, token: Key, target: string): Storage['list'] {
-  const known = readsAhead.page(token, target)
-  const page = known && storage.list(known)
-  // Nobody may wait for it: the request can be refused before.
-  page?.catch(() => undefined)
+  const known = readsAhead.pageOf(token, target)
+  const reading = known && storage.list(known)
+  // Perhaps nobody will wait for it: the request can be refused before.
+  reading?.catch(() => undefined)
   let isFirst = true
-  return (query) => {
-    if (!isFirst) return storage.list(query)
+  return (page) => {
+    if (!isFirst) return storage.list(page)
     isFirst = false
-    readsAhead.notePage(token, target, query)
-    return page !== undefined && JSON.stringify(known) === JSON.stringify(query) ? page : storage.list(query)
+    readsAhead.notePage(token, target, page)
+    return reading !== undefined && JSON.stringify(known) === JSON.stringify(page) ? reading : storage.list(page)
   }
 }
 
