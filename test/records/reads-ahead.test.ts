@@ -1,4 +1,4 @@
-import type { Key } from 'open-payments-server'
+import type { Key, ListQuery } from 'open-payments-server'
 import { expect, it } from 'vitest'
 import { createReadsAhead } from '../../src/records/reads-ahead.ts'
 
@@ -36,4 +36,19 @@ it('the 4,096 records noted last are remembered, less than twice as many, and no
   expect([1, 8190, 8191].map(count)).toEqual([4, 0, 0])
   reads.note(token(8192), spending(3))
   expect([0, 1, 4096, 8189, 8192].map(count)).toEqual([1, 0, 2, 2, 3])
+})
+
+it('the 4,096 pages noted last are remembered, and less than twice as many', () => {
+  const reads = createReadsAhead()
+  const page: ListQuery = {
+    kind: 'incoming-payment',
+    walletAddress: 'https://bob.example/',
+    direction: 'older',
+    limit: 1,
+  }
+  const isKnown = (id: number): boolean => reads.pageOf(token(id), '/') === page
+  for (let id = 0; id < 8191; id++) reads.notePage(token(id), '/', page)
+  expect([0, 4095, 4096, 8190].map(isKnown)).toEqual([true, true, true, true])
+  reads.notePage(token(8191), '/', page)
+  expect([0, 4095, 4096, 8191].map(isKnown)).toEqual([false, false, true, true])
 })
