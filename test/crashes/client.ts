@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { webCryptography } from 'open-payments-server'
 import { createSigningKey, type InMemoryRequest, type SigningKey, signedRequest } from 'open-payments-server/testing'
+import { keyed } from '../support/keyed.ts'
 
 const cryptography = webCryptography()
 
@@ -36,8 +37,6 @@ export function drawKey(name: string): Promise<SigningKey> {
   return createSigningKey(cryptography, name)
 }
 
-const CONTENT = ['content-digest', 'content-length', 'content-type']
-
 /** Signs a request, and its `Idempotency-Key` with it. */
 export async function sign(
   key: SigningKey,
@@ -52,10 +51,7 @@ export async function sign(
     created: Math.floor(nowMilliseconds / 1000),
     ...(token !== undefined && { token }),
     ...(json !== undefined && { json }),
-    ...(idempotencyKey !== undefined && {
-      headers: { 'idempotency-key': idempotencyKey },
-      components: ['@method', '@target-uri', 'authorization', ...CONTENT, 'idempotency-key'],
-    }),
+    ...(idempotencyKey !== undefined && keyed(idempotencyKey)),
   })
 }
 

@@ -2,6 +2,7 @@ import { readSqliteBooks, sqliteLedger } from 'open-payments-server/ledger/sqlit
 import { reconcileAll, reconcileDay, tellLedger } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
+import { keyed } from '../support/keyed.ts'
 import {
   ALICE,
   BASE,
@@ -14,16 +15,13 @@ import {
 } from '../support/test-wallet.ts'
 import { sinceMove } from './since-move.ts'
 
-const COVERED = ['@method', '@target-uri', 'authorization', 'content-digest', 'content-length', 'content-type']
-
 /** Orders a payment of Alice to Bob under a key, waits for its end, and answers its URL. */
 async function order(wallet: TestWallet, token: string, incoming: string, key: string): Promise<string> {
   wallet.clock.advance(1000)
   const created = await wallet.send('POST', `${BASE}/outgoing-payments`, {
     token,
     json: { walletAddress: ALICE, incomingPayment: incoming, debitAmount: usd('7') },
-    headers: { 'idempotency-key': key },
-    components: [...COVERED, 'idempotency-key'],
+    ...keyed(key),
   })
   expect(created.status).toBe(201)
   await wallet.openPayments.drain()

@@ -14,6 +14,7 @@ import {
   revoke,
   rotate,
 } from '../auth-server/auth-wallet.ts'
+import { keyed } from '../support/keyed.ts'
 import { ALICE, type Answer, AUTH, BASE, BOB, FINISH, OWNER, referenceOf, SECRET, usd } from '../support/test-wallet.ts'
 
 /** As a logger prints it: nested errors with their causes, and what is hidden in a string of JSON too. */
@@ -156,22 +157,10 @@ export async function usePayments(wallet: WatchedWallet, spending: string): Prom
       access_token: { access: [{ ...INCOMING, actions: ['create', 'read', 'list', 'complete'] }] },
     })
   ).body.access_token.value
-  const keyed = {
-    headers: { 'idempotency-key': 'order-7' },
-    components: [
-      '@method',
-      '@target-uri',
-      'authorization',
-      'content-digest',
-      'content-length',
-      'content-type',
-      'idempotency-key',
-    ],
-  }
   const incoming = await wallet.send('POST', `${BASE}/incoming-payments`, {
     token,
     json: { walletAddress: BOB },
-    ...keyed,
+    ...keyed('order-7'),
   })
   expect(incoming.status).toBe(201)
   await wallet.send('GET', incoming.body.id, { token })
@@ -191,8 +180,7 @@ export async function usePayments(wallet: WatchedWallet, spending: string): Prom
     await wallet.send('POST', `${BASE}/outgoing-payments`, {
       token: spending,
       json,
-      ...keyed,
-      headers: { 'idempotency-key': JSON.stringify(json).length.toString() },
+      ...keyed(JSON.stringify(json).length.toString()),
     })
     wallet.clock.advance(1_000)
   }

@@ -2,6 +2,7 @@ import type { Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import type { AnswerBody } from '../support/answer-body.ts'
+import { keyed } from '../support/keyed.ts'
 import {
   ALICE,
   type Answer,
@@ -177,13 +178,9 @@ describe('a token, once its wallet address has another account', () => {
 
   it('RS-13 OUT-12 repeats no order of the earlier owner under its key', async () => {
     const { wallet, spending, incoming } = await shop()
-    const keyed = {
-      headers: { 'idempotency-key': 'order-7' },
-      components: ['@method', '@target-uri', 'authorization', 'content-digest', 'idempotency-key'],
-      json: { walletAddress: ALICE, incomingPayment: incoming.id, debitAmount: usd('5') },
-    }
+    const json = { walletAddress: ALICE, incomingPayment: incoming.id, debitAmount: usd('5') }
     const order = (token: string, nonce: string): Promise<Answer> =>
-      wallet.send('POST', `${BASE}/outgoing-payments`, { ...keyed, token, nonce })
+      wallet.send('POST', `${BASE}/outgoing-payments`, { ...keyed('order-7'), json, token, nonce })
     const first = await expectStatus(201, order(spending, 'one'))
     await wallet.openPayments.drain()
     await giveTo(wallet, ALICE, 'dora')
@@ -205,13 +202,9 @@ describe('a token, once its wallet address has another account', () => {
         { type: 'incoming-payment', actions: ['create'], identifier: ALICE },
         { type: 'quote', actions: ['create'] },
       ]
-      const keyed = {
-        headers: { 'idempotency-key': 'order-7' },
-        components: ['@method', '@target-uri', 'authorization', 'content-digest', 'idempotency-key'],
-        json: { walletAddress: ALICE, ...membersFor(incoming.id) },
-      }
+      const json = { walletAddress: ALICE, ...membersFor(incoming.id) }
       const create = (token: string, nonce: string): Promise<Answer> =>
-        wallet.send('POST', `${BASE}/${path}`, { ...keyed, token, nonce })
+        wallet.send('POST', `${BASE}/${path}`, { ...keyed('order-7'), json, token, nonce })
       const tokenOfAlice = await tokenFor(wallet, access)
       const first = await expectStatus(201, create(tokenOfAlice, 'one'))
       await giveTo(wallet, ALICE, 'dora')

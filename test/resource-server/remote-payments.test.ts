@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { quoteAt } from '../support/fake-rail.ts'
 import type { FakeReceiver } from '../support/fake-remote-receivers.ts'
-import { ALICE, type Answer, BASE, type Sending, usd, usdAmount } from '../support/test-wallet.ts'
+import { keyed } from '../support/keyed.ts'
+import { ALICE, type Answer, BASE, usd, usdAmount } from '../support/test-wallet.ts'
 import {
   askQuote,
   createIncoming,
@@ -181,13 +182,6 @@ describe('the fee of a payment that ends before all has left', () => {
     expect(await world.wallet.ledger.balance('alice')).toMatchObject({ held: 0n, total: 100_000n - debit })
     expect((await world.wallet.ledger.balance('fees:USD:2'))?.total ?? 0n).toBe(kept)
   })
-})
-
-const COVERED = ['@method', '@target-uri', 'authorization', 'content-digest', 'content-length', 'content-type']
-
-const keyed = (key: string): Sending => ({
-  headers: { 'idempotency-key': key },
-  components: [...COVERED, 'idempotency-key'],
 })
 
 describe('a repeat under its key', () => {

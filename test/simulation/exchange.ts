@@ -2,6 +2,7 @@ import type { HttpRequest } from 'open-payments-server'
 import { signedRequest } from 'open-payments-server/testing'
 import type { AnswerBody } from '../support/answer-body.ts'
 import { bodyText } from '../support/body-text.ts'
+import { keyed } from '../support/keyed.ts'
 import type { SimulatedClient, SimulatedProcess, World } from './world.ts'
 
 /** An answer as a client reads it. */
@@ -44,7 +45,6 @@ export async function sign(
   world: World,
   { client, method, url, token, json, key, isUnique }: Asked,
 ): Promise<HttpRequest> {
-  const covered = ['@method', '@target-uri', 'authorization', 'content-digest', 'content-length', 'content-type']
   const nonce = isUnique === true ? { nonce: String(world.random.next()) } : {}
   return signedRequest({
     method,
@@ -55,7 +55,7 @@ export async function sign(
     ...nonce,
     ...(token !== undefined && { token }),
     ...(json !== undefined && { json }),
-    ...(key !== undefined && { headers: { 'idempotency-key': key }, components: [...covered, 'idempotency-key'] }),
+    ...(key !== undefined && keyed(key)),
   })
 }
 

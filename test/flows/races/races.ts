@@ -7,6 +7,7 @@ import {
   spentOf,
   tokenFor,
 } from '../../resource-server/observed-wallet.ts'
+import { keyed } from '../../support/keyed.ts'
 import { ALICE, type Answer, BASE, decideAs, requestConsent, type Sending, usd } from '../../support/test-wallet.ts'
 import { type RaceWorld, sign } from './race-world.ts'
 import { raceReceipts } from './receipt-races.ts'
@@ -14,7 +15,6 @@ import { raceReceipts } from './receipt-races.ts'
 const FIFTY = Array.from({ length: 50 }, (_, order) => order)
 const OPENING = 100_000n
 const PAYMENTS = `${BASE}/outgoing-payments`
-const FIELDS = ['content-digest', 'content-length', 'content-type']
 
 function countStatuses(answers: readonly Answer[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
@@ -134,13 +134,10 @@ export function describeRaces(name: string, openWorld: () => Promise<RaceWorld>)
 
     it('OUT-12 one order under one key fifty times, the same bytes and signed anew: one payment and fifty equal answers', async () => {
       const { token, incoming, signPayment } = await preparePayments(world)
-      const keyed = {
-        headers: { 'idempotency-key': 'order-7' },
-        components: ['@method', '@target-uri', 'authorization', ...FIELDS, 'idempotency-key'],
-      }
+      const key = keyed('order-7')
       const order = { incomingPayment: incoming.id, debitAmount: usd('100') }
       const requests = FIFTY.map((number) =>
-        signPayment(order, number % 2 === 0 ? keyed : { ...keyed, nonce: `nonce-${number}` }),
+        signPayment(order, number % 2 === 0 ? key : { ...key, nonce: `nonce-${number}` }),
       )
       const answers = await world.fire(await Promise.all(requests))
       expect(countStatuses(answers)).toEqual({ '201': 50 })
