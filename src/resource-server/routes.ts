@@ -7,6 +7,7 @@ import { CreateIncomingPayment } from '../protocol/incoming-payment.ts'
 import { CreateOutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { CreateQuote } from '../protocol/quote.ts'
 import { requireRight } from './authorize.ts'
+import { identifyLister, identifyPayer, identifyQuoter, identifySpender } from './identify-caller.ts'
 import {
   completeIncomingPayment,
   createIncomingPayment,
@@ -17,7 +18,6 @@ import {
 import { getOutgoingPaymentGrant } from './outgoing-payment-grant.ts'
 import { createOutgoingPayment, getOutgoingPayment, listOutgoingPayments } from './outgoing-payments.ts'
 import { createQuote, getQuote } from './quotes.ts'
-import { identifyLister, identifyPayer, identifyQuoter, identifySpender } from './read-ahead.ts'
 
 const role = 'resource-server'
 const byTokenAndRecord = <K extends RecordKind>(kind: K) =>
