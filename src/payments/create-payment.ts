@@ -46,13 +46,13 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const id = context.secrets.randomId()
   // Reads only after a conflict, like every `knownAtFirst`.
   const readToken = knownAtFirst(context.storage, presented)
-  const first = await unlessRepeated(context, key, order.readAhead, order.readTerms)
-  let terms = first.needed
+  const { needed, knowing } = await unlessRepeated(context, key, order.readAhead, order.readTerms)
+  let terms = needed
   const turn = turnAtGrant(presented.value.grantId)
-  // Whoever has had the turn since has charged the grant, and may have used the key.
+  // Whoever has had the turn since has charged the grant, and may have used the key: then both are read again.
   const isQuiet = context.inTurn.isQuietSince(turn, order.endedTurns)
   const readAhead = isQuiet ? order.readAhead : undefined
-  const deciding = isQuiet ? first.deciding : context
+  const deciding = isQuiet ? knowing : context
   const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
     // A repeat has read none. If its first order has just been undone, it is now the first, and needs them.
     terms ??= await order.readTerms()

@@ -107,7 +107,7 @@ function underKey<T>(
  * Reads what a request needs, and throws if that rejects, unless the request is a repeat: a repeat gets its first answer,
  * even if what that was based on has changed since. Then nothing is `needed`.
  *
- * `readAhead` may know the record of the key. In the context `deciding`, `decideOnce` and `planOnce` go on from what was found
+ * `readAhead` may know the record of the key. In the context `knowing`, `decideOnce` and `planOnce` go on from what was found
  * here, if the key was free: should it not be any more, their commit conflicts. A used one they read again.
  * @spec OUT-12
  */
@@ -116,17 +116,17 @@ export async function unlessRepeated<T>(
   key: KeyedRequest | undefined,
   readAhead: Storage,
   readNeeded: () => Promise<T>,
-): Promise<{ readonly needed?: T; readonly deciding: Context }> {
-  if (key === undefined) return { needed: await readNeeded(), deciding: context }
+): Promise<{ readonly needed?: T; readonly knowing: Context }> {
+  if (key === undefined) return { needed: await readNeeded(), knowing: context }
   const { storage } = context
   const found = await readRecord(readAhead, 'idempotency-key', key.id)
-  if (isUsed(context, found)) return { deciding: context }
+  if (isUsed(context, found)) return { knowing: context }
   try {
     const needed = await readNeeded()
-    const knowing = knowingAtFirst(storage, [{ kind: 'idempotency-key', id: key.id }], [found])
-    return { needed, deciding: { ...context, storage: knowing } }
+    const knowingKey = knowingAtFirst(storage, [{ kind: 'idempotency-key', id: key.id }], [found])
+    return { needed, knowing: { ...context, storage: knowingKey } }
   } catch (refusal) {
-    if (isUsed(context, await readRecord(storage, 'idempotency-key', key.id))) return { deciding: context }
+    if (isUsed(context, await readRecord(storage, 'idempotency-key', key.id))) return { knowing: context }
     throw refusal
   }
 }

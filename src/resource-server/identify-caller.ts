@@ -36,9 +36,12 @@ export async function identifyPayer(exchange: Exchange): Promise<ReadingCaller> 
   const { readsAhead } = exchange.context
   const token = await keyOfToken(exchange)
   const named = namedIn(exchange, QUOTE, receiverAs('incomingPayment'))
-  const used = await keyRecordOf(exchange, readsAhead.clientOf(token))
-  const ahead = [...named, ...used, ...named.flatMap(readsAhead.with), ...readsAhead.with(token)]
-  return identifyTokenReadingAhead(exchange, token, ahead)
+  return identifyTokenReadingAhead(exchange, token, [
+    ...named,
+    ...(await keyRecordOf(exchange, readsAhead.clientOf(token))),
+    ...named.flatMap(readsAhead.with),
+    ...readsAhead.with(token),
+  ])
 }
 
 /** The caller who asks what its grant has spent: that is read together with the token. */
