@@ -59,22 +59,33 @@ export function intents({ ports }: Process): readonly number[] {
   return ports.calls.map(createdBy).filter((count) => count > 0)
 }
 
-/** Gives an order of 1, and these others while its commit is under way, so that they wait for their turn together. */
-export async function lineUp(process: Process, first: SignedRequest, others: readonly SignedRequest[]) {
+/** Begins some work and holds up the first call that is one of these; resolves once that waits for `letGo`. */
+export async function holdUp<T>({ ports }: Process, isIt: (call: Call) => boolean, work: () => Promise<T>) {
   const { open, opened } = gate()
-  let isUnderWay = false
-  process.ports.plan = (call) => {
-    if (isUnderWay || createdBy(call) === 0) return undefined
-    isUnderWay = true
+  let isHeldUp = false
+  ports.plan = (call) => {
+    if (isHeldUp || !isIt(call)) return undefined
+    isHeldUp = true
     return opened
   }
-  const answers = [ask(process, first)]
-  await expect.poll(() => isUnderWay, { interval: 1 }).toBe(true)
+  const held = work()
+  await expect.poll(() => isHeldUp, { interval: 1 }).toBe(true)
+  return { held, letGo: open }
+}
+
+/** Gives an order of 1, and these others while its commit is under way, so that they wait for their turn together. */
+export async function lineUp(process: Process, first: SignedRequest, others: readonly SignedRequest[]) {
+  const { held, letGo } = await holdUp(
+    process,
+    (call) => createdBy(call) > 0,
+    () => ask(process, first),
+  )
+  const answers = [held]
   for (const other of others) {
     answers.push(ask(process, other))
     await turns(20)
   }
-  return { answers, letGo: open }
+  return { answers, letGo }
 }
 
 /** Has them wait for their turn together, and answers what they are answered. `then` decides about calls from then on. */

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { gate } from '../support/gate.ts'
 import { keyed } from '../support/keyed.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
-import type { Call, FaultyPorts } from './faulty-ports.ts'
-import { answered, createdBy, end, intents, reading, scene, spentBy } from './joint-world.ts'
+import { answered, createdBy, end, holdUp, intents, reading, scene, spentBy } from './joint-world.ts'
 import { ask, signedBy } from './money-world.ts'
 
 const AHEAD = 'access-token incoming-payment idempotency-key spending'
 
 /** A process that has charged the grant before, and orders under a key. */
-async function keyedScene(...row: Parameters<typeof scene>) {
-  const found = await scene(...row)
+async function keyedScene(...given: Parameters<typeof scene>) {
+  const found = await scene(...given)
   const { world, tokens, incomingUrl, process, order } = found
   const first = await answered(process, await order('1'))
   expect(first.status).toBe(201)
@@ -21,20 +19,6 @@ async function keyedScene(...row: Parameters<typeof scene>) {
     return signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json, keyed('a-key'))
   }
   return { ...found, named, keyedOrder, reads: reading(process) }
-}
-
-/** Holds up the first call that is one of these until `open`. */
-async function holdUp(ports: FaultyPorts, isIt: (call: Call) => boolean, work: () => Promise<unknown>) {
-  const { open, opened } = gate()
-  let isHeldUp = false
-  ports.plan = (call) => {
-    if (isHeldUp || !isIt(call)) return undefined
-    isHeldUp = true
-    return opened
-  }
-  const held = work()
-  await expect.poll(() => isHeldUp, { interval: 1 }).toBe(true)
-  return { open, held }
 }
 
 describe('the Idempotency-Key of an order', () => {
@@ -66,13 +50,13 @@ describe('the Idempotency-Key of an order', () => {
   it('OUT-12 that another process uses meanwhile makes the commit conflict, and its payment is the answer', async () => {
     const { world, process, keyedOrder, reads } = await keyedScene()
     const repeat = await keyedOrder()
-    const { open, held } = await holdUp(
-      process.ports,
+    const { held, letGo } = await holdUp(
+      process,
       (call) => createdBy(call) > 0,
       () => ask(process, repeat),
     )
     const made = await answered(world.start(), await keyedOrder())
-    open()
+    letGo()
     expect(await held).toMatchObject({ status: 201, body: made.body })
     await process.openPayments.drain()
     expect(reads().slice(-3)).toContain('idempotency-key')
@@ -86,13 +70,13 @@ describe('the Idempotency-Key of an order', () => {
     // So little that the limit would admit it twice.
     const order = { ...named, debitAmount: usd('30') }
     const repeat = await keyedOrder(order)
-    const { open, held } = await holdUp(
-      process.ports,
+    const { held, letGo } = await holdUp(
+      process,
       ({ name }) => name === 'account',
       () => ask(process, repeat),
     )
     const made = await answered(process, await keyedOrder(order))
-    open()
+    letGo()
     expect(await held).toMatchObject({ status: 201, body: made.body })
     await process.openPayments.drain()
     expect(intents(process)).toEqual([1, 1])
@@ -107,13 +91,13 @@ describe('the Idempotency-Key of an order', () => {
     world.wallet.clock.advance(3_600_000)
     reads()
     const repeat = await keyedOrder()
-    const { open, held } = await holdUp(
-      process.ports,
+    const { held, letGo } = await holdUp(
+      process,
       ({ name }) => name === 'account',
       () => ask(process, repeat),
     )
     const made = await answered(world.start(), await keyedOrder())
-    open()
+    letGo()
     expect(await held).toMatchObject({ status: 201, body: made.body })
     const spent = 'spending spending'
     expect(reads().slice(0, 4)).toEqual([`${AHEAD} spending`, spent, spent, 'idempotency-key'])

@@ -6,6 +6,7 @@ import {
   answered,
   createdBy,
   end,
+  holdUp,
   intents,
   isReadOf,
   quoteOf,
@@ -86,13 +87,15 @@ describe('what a grant has spent', () => {
     await answered(process, await order('1'))
     const reads = reading(process)
     reads()
-    const { open, opened } = gate()
-    process.ports.plan = (call) => (createdBy(call) > 0 ? opened : undefined)
-    const late = ask(process, await order('60'))
-    await expect.poll(() => intents(process).length, { interval: 1 }).toBe(2)
+    const late = await order('60')
+    const { held, letGo } = await holdUp(
+      process,
+      (call) => createdBy(call) > 0,
+      () => ask(process, late),
+    )
     expect((await answered(other, await order('60'))).status).toBe(201)
-    open()
-    expect((await late)?.body.error.code).toBe('grant_limit_exceeded')
+    letGo()
+    expect((await held)?.body.error.code).toBe('grant_limit_exceeded')
     expect(reads()).toEqual([AHEAD, 'access-token', 'spending', 'spending'])
     expect(await spentBy(world)).toBe(61n)
     await end(world)
@@ -103,18 +106,15 @@ describe('what a grant has spent', () => {
     await answered(process, await order('1'))
     const reads = reading(process)
     reads()
-    const { open, opened } = gate()
-    let isHeldUp = false
-    process.ports.plan = (call) => {
-      if (isHeldUp || call.name !== 'account') return undefined
-      isHeldUp = true
-      return opened
-    }
-    const late = ask(process, await order('40'))
-    await expect.poll(() => isHeldUp, { interval: 1 }).toBe(true)
+    const late = await order('40')
+    const { held, letGo } = await holdUp(
+      process,
+      ({ name }) => name === 'account',
+      () => ask(process, late),
+    )
     expect((await answered(process, await order('50'))).status).toBe(201)
-    open()
-    expect((await late)?.status).toBe(201)
+    letGo()
+    expect((await held)?.status).toBe(201)
     await process.openPayments.drain()
     expect(reads()).toEqual([AHEAD, AHEAD, 'spending', 'incoming-payment'])
     expect(intents(process)).toEqual([1, 1, 1])
@@ -139,7 +139,7 @@ describe('what a grant has spent', () => {
       ? { walletAddress: ALICE, quoteId: await quoteOf(world, tokens, incomingUrl, '60') }
       : { walletAddress: ALICE, incomingPayment: incomingUrl, debitAmount: usd('60') }
     const sign = () => signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json, more)
-    const [hold, next] = [gate(), gate()]
+    const hold = gate()
     process.ports.plan = async ({ name }) => {
       if (name !== 'hold') return undefined
       await hold.opened
@@ -148,18 +148,16 @@ describe('what a grant has spent', () => {
     const first = ask(process, await sign())
     await expect.poll(() => world.storage.all('outgoing-payment'), { interval: 1 }).toHaveLength(2)
     world.wallet.clock.advance(1000)
-    let isHeldUp = false
-    other.ports.plan = (call) => {
-      if (isHeldUp || isReadOf('access-token', call)) return undefined
-      isHeldUp = true
-      return next.opened
-    }
-    const repeat = ask(other, await sign())
-    await expect.poll(() => isHeldUp, { interval: 1 }).toBe(true)
+    const repeat = await sign()
+    const { held, letGo } = await holdUp(
+      other,
+      (call) => !isReadOf('access-token', call),
+      () => ask(other, repeat),
+    )
     hold.open()
     expect((await first)?.body.error?.code).toBe('not_allowed')
-    next.open()
-    expect((await repeat)?.body).toMatchObject({ debitAmount: usd('60'), grantSpentDebitAmount: usd('61') })
+    letGo()
+    expect((await held)?.body).toMatchObject({ debitAmount: usd('60'), grantSpentDebitAmount: usd('61') })
     await other.openPayments.drain()
     await end(world)
   })
