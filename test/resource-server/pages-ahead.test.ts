@@ -112,7 +112,7 @@ describe('a page that a token was shown before', () => {
     expect(await ask(LIST, { token })).toEqual([ids, [...PAGE_AT_ONCE, 'list']])
   })
 
-  it('TOK-9 is not shown by a token that was revoked, even if it cannot be read', async () => {
+  it('TOK-9 is not shown to a token that was revoked, even if reading it fails', async () => {
     const { wallet, changed, ask, ids } = await listingWallet()
     const { value: token, manage } = (await grantAtOnce(wallet, LISTING)).body.access_token
     expect(await ask(LIST, { token })).toEqual([ids, PAGE_LATER])
