@@ -6,7 +6,7 @@ import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE, storedAmount } fr
 import type { RailTerms } from '../protocol/delivery.ts'
 import { type EntryWindow, entryWindows, spendingIdsOf } from '../protocol/spending-windows.ts'
 import { chargeSpending, type LastCharge, receivedIn, type Spending } from '../protocol/spent-amounts.ts'
-import { recordsOfKind } from '../records/read-record.ts'
+import { readRecords } from '../records/read-record.ts'
 import { noteSpendingAhead } from '../records/reads-ahead.ts'
 
 /** A payment as the limits of a grant see it. */
@@ -87,8 +87,7 @@ async function readSpending(
 ): Promise<readonly StoredRecord<'spending'>[]> {
   const charged = uncommitted.filter(isSpending).map(asRecord)
   const others = ids.filter((id) => !charged.some(({ value }) => value.id === id))
-  const found = others.length === 0 ? [] : await storage.get(others.map((id) => ({ kind: 'spending', id })))
-  return [...charged, ...recordsOfKind(found, 'spending')]
+  return [...charged, ...(await readRecords(storage, 'spending', others))]
 }
 
 type SpendingChange = Extract<Change, { readonly kind: 'spending'; readonly value: Spending }>

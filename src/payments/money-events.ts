@@ -7,7 +7,7 @@ import { failureReasonOf, type OutgoingPayment } from '../protocol/outgoing-paym
 import type { Receipt } from '../protocol/receipt.ts'
 import { asCommitted } from '../records/as-committed.ts'
 import { deleteChange } from '../records/change.ts'
-import { recordsOfKind } from '../records/read-record.ts'
+import { readRecords } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { type TakenUp, tryCommit } from '../records/try-commit.ts'
 import { leaseEnd } from './lease.ts'
@@ -134,8 +134,7 @@ function isOurs({ clock }: Context, { dueAt = 0 }: RecordedEvent): boolean {
 }
 
 async function readEvents(context: Context, subject: string): Promise<readonly StoredRecord<'event'>[]> {
-  const ids = [`${subject}:1`, `${subject}:2`]
-  return recordsOfKind(await context.storage.get(ids.map((id) => ({ kind: 'event', id }))), 'event')
+  return readRecords(context.storage, 'event', [`${subject}:1`, `${subject}:2`])
 }
 
 const LONGEST_PAUSE_MILLISECONDS = 300_000

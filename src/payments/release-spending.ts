@@ -4,15 +4,14 @@ import { storedAmount } from '../protocol/amount.ts'
 import { type OutgoingPayment, takenBy } from '../protocol/outgoing-payment.ts'
 import { ceilDivide, mostBelieved } from '../protocol/price.ts'
 import { chargeSpending, type LastCharge } from '../protocol/spent-amounts.ts'
-import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { readRecord, readRecords } from '../records/read-record.ts'
 
 /**
  * The changes that give the unused part of a payment's charge back to the windows that it was charged to.
  * @spec OUT-9 @spec LIM-2
  */
 export async function releaseSpendingChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
-  const records = await context.storage.get(payment.spendingIds.map((id) => ({ kind: 'spending', id })))
-  const stored = recordsOfKind(records, 'spending')
+  const stored = await readRecords(context.storage, 'spending', payment.spendingIds)
   const { debitAmount, receiveAmount, decision } = payment
   const untaken = debitAmount.value - takenBy(decision)
   const unreceived = chargedFor(payment) - receivedOf(payment)

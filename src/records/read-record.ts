@@ -27,6 +27,15 @@ export function readNamed<K extends RecordKind>(
   return readRecord(storage, kind, isIdentifier(text ?? '') ? text : undefined)
 }
 
+/** Reads the records of one kind that exist under these ids. */
+export async function readRecords<K extends RecordKind>(
+  storage: Storage,
+  kind: K,
+  ids: readonly string[],
+): Promise<readonly StoredRecord<K>[]> {
+  return recordsOfKind(await storage.get(ids.map((id) => ({ kind, id }))), kind)
+}
+
 /**
  * Reads a record for the attempts of `decide`: the first attempt uses the record that is already known, since the
  * commit checks whether it is still current; every further attempt reads it anew.

@@ -5,7 +5,7 @@ import type { Result } from '../http/respond.ts'
 import { amountOf } from '../protocol/amount.ts'
 import { entryWindows, spendingIdsOf } from '../protocol/spending-windows.ts'
 import { type Spending, type SpentAmounts, spentAmountsOf } from '../protocol/spent-amounts.ts'
-import { recordsOfKind } from '../records/read-record.ts'
+import { readRecords } from '../records/read-record.ts'
 import { noteSpendingAhead } from '../records/reads-ahead.ts'
 
 const NOTHING: SpentAmounts = { spentDebitAmount: null, spentReceiveAmount: null }
@@ -21,8 +21,7 @@ export async function getOutgoingPaymentGrant({ exchange, caller }: Input<Readin
   const windows = entryWindows(caller.token, context.clock.now(), context.policies.intervalCounting)
   const ids = spendingIdsOf(windows)
   noteSpendingAhead(context, caller.token, ids)
-  const records = await caller.storage.get(ids.map((id) => ({ kind: 'spending', id })))
-  const stored = recordsOfKind(records, 'spending')
+  const stored = await readRecords(caller.storage, 'spending', ids)
   const find = (id: string): Spending | undefined => stored.find((record) => record.value.id === id)?.value
   const charged = windows
     .flatMap(({ windowId, lifeId }) => {
