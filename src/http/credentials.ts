@@ -74,7 +74,7 @@ export async function identifyTokenAndRecord<K extends RecordKind>(
 
 /** A caller for whom more was read together with the token. */
 export interface ReadingCaller extends TokenCaller {
-  /** The storage; the first read of each of these records is answered with what was read together with the token. */
+  /** The storage; what was read together with the token is the answer to the first read of it. */
   readonly storage: Storage
 }
 

@@ -36,8 +36,8 @@ export interface CreatedPayment {
  * that commit: each is charged to the budget that those before it leave. Last, the ledger is asked to hold the money: see
  * `beginPayment`. A repeat of the order under its key resumes the payment where it stands.
  *
- * `decideTogether` takes the turn and shares the commit, `planOnce` and `decideOnce` handle the key, and `planPayment`
- * says what is written.
+ * `decideTogether` takes the turn and shares the commit; `unlessRepeated`, `planOnce` and `decideOnce` handle the key; and
+ * `planPayment` says what is written.
  * @spec OUT-5 @spec OUT-6 @spec OUT-12 @spec D15
  */
 export async function createPayment(context: Context, order: PaymentOrder): Promise<CreatedPayment> {
