@@ -108,7 +108,8 @@ function underKey<T>(
  * even if what that was based on has changed since. Then nothing is `needed`.
  *
  * `readAhead` may know the record of the key. In the context `knowing`, `decideOnce` and `planOnce` go on from what was found
- * here, if the key was free: should it not be any more, their commit conflicts. A used one they read again.
+ * here, if that was no record: should there be one by now, their commit conflicts. Any record they read again: a used key before
+ * it answers, and an expired one since it may be swept meanwhile, and the key used again under the same version.
  * @spec OUT-12
  */
 export async function unlessRepeated<T>(
@@ -123,7 +124,8 @@ export async function unlessRepeated<T>(
   if (isUsed(context, found)) return { knowing: context }
   try {
     const needed = await readNeeded()
-    const knowingKey = knowingAtFirst(storage, [{ kind: 'idempotency-key', id: key.id }], [found])
+    if (found !== undefined) return { needed, knowing: context }
+    const knowingKey = knowingAtFirst(storage, [{ kind: 'idempotency-key', id: key.id }], [undefined])
     return { needed, knowing: { ...context, storage: knowingKey } }
   } catch (refusal) {
     if (isUsed(context, await readRecord(storage, 'idempotency-key', key.id))) return { knowing: context }

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { keyed } from '../support/keyed.ts'
-import { ALICE, BASE, usd } from '../support/test-wallet.ts'
+import { ALICE, BASE, spendingToken, usd } from '../support/test-wallet.ts'
 import { answered, createdBy, end, holdUp, intents, reading, scene, spentBy } from './joint-world.ts'
-import { ask, signedBy } from './money-world.ts'
+import { ask, HOUR, signedBy } from './money-world.ts'
+
+/** A receiver that is still open when the key is free again. */
+const WEEK = { settings: { lifetimes: { incomingPaymentSeconds: 7 * 24 * 3600 } } }
 
 const AHEAD = 'access-token incoming-payment idempotency-key spending'
 
@@ -13,10 +16,10 @@ async function keyedScene(...given: Parameters<typeof scene>) {
   const first = await answered(process, await order('1'))
   expect(first.status).toBe(201)
   const named = { walletAddress: ALICE, incomingPayment: incomingUrl, debitAmount: usd('60') }
-  const keyedOrder = (json: object = named) => {
+  const keyedOrder = (json: object = named, token = tokens.spending) => {
     // Signed anew each time: the identical request would be a replay.
     world.wallet.clock.advance(1000)
-    return signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json, keyed('a-key'))
+    return signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, json, keyed('a-key'))
   }
   return { ...found, named, keyedOrder, reads: reading(process) }
 }
@@ -88,7 +91,7 @@ describe('the Idempotency-Key of an order', () => {
     const limits = { debitAmount: usd('100'), interval: 'R/2016-08-24T08:00:00Z/PT1H' }
     const entries = [{ type: 'outgoing-payment', actions: ['create'], identifier: ALICE, limits }]
     const { world, process, keyedOrder, reads } = await keyedScene({}, entries)
-    world.wallet.clock.advance(3_600_000)
+    world.wallet.clock.advance(HOUR)
     reads()
     const repeat = await keyedOrder()
     const { held, letGo } = await holdUp(
@@ -115,17 +118,40 @@ describe('the Idempotency-Key of an order', () => {
     await end(world)
   })
 
-  it('OUT-12 counts no more after 24 hours: its record is replaced in the first commit', async () => {
-    const week = { settings: { lifetimes: { incomingPaymentSeconds: 7 * 24 * 3600 } } }
-    const { world, process, named, keyedOrder, reads } = await keyedScene(week)
+  it('OUT-12 counts no more after 24 hours: its record is read again and replaced in the first commit', async () => {
+    const { world, process, named, keyedOrder, reads } = await keyedScene(WEEK)
     const order = { ...named, debitAmount: usd('2') }
     await answered(process, await keyedOrder(order))
-    world.wallet.clock.advance(24 * 3600 * 1000)
+    world.wallet.clock.advance(24 * HOUR)
     reads()
     expect((await answered(process, await keyedOrder(order))).status).toBe(201)
-    expect(reads()).toEqual([AHEAD])
+    expect(reads()).toEqual([AHEAD, 'idempotency-key'])
     expect(intents(process)).toEqual([1, 1, 1])
     expect(await spentBy(world)).toBe(5n)
+    await end(world)
+  })
+
+  it('OUT-12 pays once under a key whose expired record is swept meanwhile, and which another grant uses', async () => {
+    const { world, process, named, keyedOrder } = await keyedScene(WEEK)
+    const order = { ...named, debitAmount: usd('2') }
+    const otherGrant = await spendingToken(world.wallet, { debitAmount: usd('100') })
+    await answered(process, await keyedOrder(order))
+    world.wallet.clock.advance(49 * HOUR)
+    const repeat = await keyedOrder(order)
+    const { held, letGo } = await holdUp(
+      process,
+      ({ name }) => name === 'account',
+      () => ask(process, repeat),
+    )
+    const other = world.start()
+    await other.openPayments.sweep()
+    expect(await world.storage.all('idempotency-key')).toEqual([])
+    const made = await answered(other, await keyedOrder(order, otherGrant))
+    expect(made.status).toBe(201)
+    letGo()
+    expect(await held).toMatchObject({ status: 201, body: made.body })
+    await process.openPayments.drain()
+    expect(await world.storage.all('outgoing-payment')).toHaveLength(3)
     await end(world)
   })
 })
