@@ -282,6 +282,17 @@ describe('group commit', () => {
     expect(good).toEqual({ status: 'fulfilled', value: 'committed' })
   })
 
+  it('stores a value as it was when its commit was asked for, whatever has become of it until the transaction', async () => {
+    const storage = sqliteStorage(await open())
+    const metadata = { order: 1 }
+    const value = sampleIncomingPayment('a', { metadata })
+    const committed = storage.commit([{ action: 'insert', kind: 'incoming-payment', value }])
+    metadata.order = 2
+    expect(await committed).toBe('committed')
+    const [found] = await storage.get([{ kind: 'incoming-payment', id: 'a' }])
+    expect(found).toMatchObject({ value: { metadata: { order: 1 } } })
+  })
+
   it.each<[string, unknown]>([
     ['createdAt', 1.5],
     ['createdAt', '1'],
