@@ -128,6 +128,23 @@ describe('works of one turn', () => {
     expect(await readVersions(storage, claim('a'), claim('b'))).toEqual([1, undefined])
   })
 
+  it('are in conflict with nothing that is not there, where the commit of all of them fails', async () => {
+    const { handle } = await open()
+    let isBroken = false
+    const storage = sqliteStorage({
+      prepare: (sql) => handle.prepare(sql),
+      exec: (sql) => {
+        if (isBroken && sql === 'COMMIT') throw new Error('disk I/O error')
+        return handle.exec(sql)
+      },
+    })
+    isBroken = true
+    const results = await Promise.allSettled(['a', 'a'].map((id) => storage.commit([insertClaim(id)])))
+    expect(results).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }])
+    isBroken = false
+    expect(await readVersions(storage, claim('a'))).toEqual([undefined])
+  })
+
   it('are not applied again where the commit of all of them fails', async () => {
     const { handle, rows } = await open()
     let applied = 0
