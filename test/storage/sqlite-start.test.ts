@@ -29,6 +29,21 @@ describe('a storage that starts on a file together with other processes', () => 
     )
   })
 
+  it('waits for the lock before it tries again, since SQLite refuses to make a log at once, whatever the timeout', async () => {
+    const handle = await open()
+    let isMade = false
+    const storage = sqliteStorage({
+      prepare: (sql) => handle.prepare(sql),
+      exec(sql) {
+        // Who gets the lock has waited until the other process was done.
+        if (sql === 'BEGIN IMMEDIATE') isMade = true
+        if (sql.includes('journal_mode') && !isMade) throw new Error('database is locked')
+        return handle.exec(sql)
+      },
+    })
+    expect(await storage.get([{ kind: 'replay-claim', id: 'a' }])).toEqual([undefined])
+  })
+
   it('says what SQLite said where the log is never made', async () => {
     const handle = await contendedHandle(Number.POSITIVE_INFINITY)
     expect(() => sqliteStorage(handle)).toThrow('database is locked')
