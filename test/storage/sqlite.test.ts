@@ -305,6 +305,11 @@ describe('group commit', () => {
     await expect(storage.commit(changes)).rejects.toThrow(`cannot store ${member}`)
   })
 
+  it.each(['dueAt', 'schemaVersion'])('rejects a %s that is no integer, and could not be read back', async (mark) => {
+    const storage = sqliteStorage(await open())
+    await expect(storage.commit([{ ...insert('a'), [mark]: 1.5 }])).rejects.toThrow(`cannot store ${mark}`)
+  })
+
   it('leaves a transaction alone that the host has left open, and says so', async () => {
     const handle = await open()
     const storage = sqliteStorage(handle)
