@@ -426,13 +426,14 @@ describe('rows of other databases', () => {
     ['receipt', `created_at = '0x10'`, 'created_at holds no integer'],
     ['receipt', `state = x'00'`, 'state does not hold text'],
     ['receipt', `version = 'x'`, 'version holds no integer'],
+    ['incoming-payment', 'incoming_amount_asset_scale = NULL', 'incoming_amount_asset_scale holds no integer'],
     ['grant', `access = '['`, 'access holds no JSON, or null'],
     ['grant', `access = 'null'`, 'access holds no JSON, or null'],
-  ])('names the cell of a %s that someone has spoiled: %s', async (kind, change, problem) => {
+  ])('names the cell that someone has spoiled, in a record of kind %s: %s', async (kind, change, problem) => {
     const handle = await open()
     const storage = sqliteStorage(handle)
     await storage.commit(sampleInserts())
-    const table = `op_${kind}`
+    const table = `op_${kind.replaceAll('-', '_')}`
     handle.exec(`UPDATE ${table} SET ${change}`)
     const told = `the row full of ${table} holds no ${kind}: ${problem}`
     await expect(storage.get([{ kind, id: 'full' }])).rejects.toThrow(new TypeError(told))
