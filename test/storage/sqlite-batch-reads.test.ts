@@ -136,6 +136,8 @@ describe('reads of SQLite', () => {
           run: (...parameters) => statement.run(...parameters),
           all: (...parameters) => statement.all(...parameters),
           get,
+          // What node:sqlite has is for integers that are too large: what is locked is not read again.
+          setReadBigInts: (isOn) => statement.setReadBigInts?.(isOn),
         }
       },
     }
