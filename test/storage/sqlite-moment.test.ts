@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createTable } from '../../adapters/storage/sql/statements.ts'
-import { joinReads } from '../../adapters/storage/sqlite/joined-read.ts'
+import { createTable, type Table } from '../../adapters/storage/sql/statements.ts'
+import { createRunner } from '../../adapters/storage/sqlite/handle.ts'
+import { createReader, joinReads } from '../../adapters/storage/sqlite/joined-read.ts'
 import { type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import type { RecordKind } from '../../src/ports/storage.ts'
 import { sampleInserts } from '../../src/testing/sample-records.ts'
 import { claim, insertClaim, mustCommit } from '../../src/testing/storage-case.ts'
 import { useSqlite } from './sqlite-databases.ts'
@@ -39,6 +41,19 @@ describe('one get of SQLite', () => {
     reads = 0
     await storage.get([claim('a'), claim('b')])
     expect(reads).toBe(1)
+  })
+
+  it('makes the statement of some kinds once, however often they are read: what is made is kept for good', async () => {
+    const handle = await open()
+    sqliteStorage(handle)
+    const made: RecordKind[] = []
+    const tableOf = (kind: RecordKind): Table => {
+      made.push(kind)
+      return createTable(kind)
+    }
+    const read = createReader(createRunner(handle), tableOf, (readNow) => readNow())
+    for (let round = 0; round < 3; round++) read([claim('a'), { kind: 'grant', id: 'a' }])
+    expect(made).toEqual(['replay-claim', 'grant'])
   })
 
   it('asks for no more columns than a Durable Object gives, whatever the kinds', () => {
