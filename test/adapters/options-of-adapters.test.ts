@@ -79,6 +79,7 @@ const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string]
   ],
   ['memoryLedger', memoryLedger, [{ accounts: [ROW] }], 'accepted'],
   ['sqliteStorage', sqliteStorage, [], NO_CONNECTION],
+  ['sqliteStorage', sqliteStorage, [null], NO_CONNECTION],
   ['sqliteStorage', sqliteStorage, ['x.db'], NO_CONNECTION],
   ['sqliteStorage', sqliteStorage, [Promise.resolve({})], NO_CONNECTION],
   ['sqliteLedger', sqliteLedger, ['x.db'], NO_CONNECTION],
