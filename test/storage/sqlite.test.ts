@@ -11,7 +11,7 @@ import type { Change, RecordKind, Storage } from '../../src/ports/storage.ts'
 import { receivedIn } from '../../src/protocol/spent-amounts.ts'
 import { recordsOfKind } from '../../src/records/read-record.ts'
 import { sampleIncomingPayment, sampleInserts } from '../../src/testing/sample-records.ts'
-import { KINDS } from '../../src/testing/storage-case.ts'
+import { KINDS, samplesOf } from '../../src/testing/storage-case.ts'
 import { useSqlite } from './sqlite-databases.ts'
 
 const { open, newFile } = useSqlite()
@@ -293,16 +293,20 @@ describe('group commit', () => {
     expect(found).toMatchObject({ value: { metadata: { order: 1 } } })
   })
 
-  it.each<[string, unknown]>([
-    ['createdAt', 1.5],
-    ['createdAt', '1'],
-    ['state', undefined],
-    ['received', { value: 1, assetCode: 'USD', assetScale: 2 }],
-  ])('rejects a %s of %j', async (member, value) => {
+  it.each<[RecordKind, string, unknown]>([
+    ['incoming-payment', 'createdAt', 1.5],
+    ['incoming-payment', 'createdAt', 2 ** 53],
+    ['incoming-payment', 'createdAt', '1'],
+    ['incoming-payment', 'state', undefined],
+    ['incoming-payment', 'received', { value: 1, assetCode: 'USD', assetScale: 2 }],
+    ['incoming-payment', 'received', null],
+    ['outgoing-payment', 'decision', { action: 'release' }],
+    ['grant', 'subject', 'yes'],
+    ['grant', 'access', undefined],
+  ])('rejects a record of kind %s with a %s of %j', async (kind, member, value) => {
     const storage = sqliteStorage(await open())
-    const payment = { ...sampleIncomingPayment('a'), [member]: value }
-    const changes = [{ action: 'insert', kind: 'incoming-payment', value: payment }] as Change[]
-    await expect(storage.commit(changes)).rejects.toThrow(`cannot store ${member}`)
+    const changes = samplesOf(kind, 'a').map((insert) => ({ ...insert, value: { ...insert.value, [member]: value } }))
+    await expect(storage.commit(changes.slice(0, 1) as Change[])).rejects.toThrow(`cannot store ${member}: unexpected`)
   })
 
   it.each(['dueAt', 'schemaVersion'])('rejects a %s that is no integer, and could not be read back', async (mark) => {
