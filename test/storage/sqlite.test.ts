@@ -431,6 +431,7 @@ describe('rows of other databases', () => {
     ['receipt', `state = x'00'`, 'state does not hold text'],
     ['receipt', `version = 'x'`, 'version holds no integer'],
     ['incoming-payment', 'incoming_amount_asset_scale = NULL', 'incoming_amount_asset_scale holds no integer'],
+    ['outgoing-payment', `decision_action = 'paid'`, 'decision_reason does not hold text'],
     ['grant', `access = '['`, 'access holds no JSON, or null'],
     ['grant', `access = 'null'`, 'access holds no JSON, or null'],
   ])('names the cell that someone has spoiled, in a record of kind %s: %s', async (kind, change, problem) => {
