@@ -400,14 +400,17 @@ describe('rows of other databases', () => {
     expect(await storage.get([{ kind: 'replay-claim', id: 'a' }])).toMatchObject([{ value: { expiresAt: 7 } }])
   })
 
-  it('leaves a text that could not be written again to its own row, where it is due', async () => {
+  it.each([
+    ['a\0', 'a\\u0000'],
+    ['a\ud800', 'a\\ud800'],
+  ])('leaves a text that could not be written again to its own row, where it is due: %j', async (text, shown) => {
     const handle = await open()
     // Later Nodes return a NUL that is in a text; others end the text there.
-    const withNul = (row: unknown): unknown =>
-      Object.fromEntries(Object.entries(row ?? {}).map(([name, cell]) => [name, cell === 'a ' ? 'a\0' : cell]))
+    const spoiled = (row: unknown): unknown =>
+      Object.fromEntries(Object.entries(row ?? {}).map(([name, cell]) => [name, cell === 'a ' ? text : cell]))
     const prepare = (sql: string): SqliteStatement => {
       const { all, ...statement } = likeNode(handle.prepare(sql))
-      return { ...statement, all: (...parameters) => all(...parameters).map(withNul) }
+      return { ...statement, all: (...parameters) => all(...parameters).map(spoiled) }
     }
     const storage = sqliteStorage({ exec: (sql) => handle.exec(sql), prepare })
     await storage.commit(['a ', 'b'].map((id) => ({ ...insert(id), dueAt: 1 })))
@@ -415,10 +418,9 @@ describe('rows of other databases', () => {
     expect(await storage.due('replay-claim', 2, 10, (cause) => told.push(cause))).toMatchObject([
       { value: { id: 'b' } },
     ])
-    const message =
-      'the row "a\\u0000" of op_replay_claim holds no replay-claim: id holds a NUL or half a surrogate pair'
+    const message = `the row "${shown}" of op_replay_claim holds no replay-claim: id holds a NUL or half a surrogate pair`
     expect(told).toMatchObject([{ message }])
-    expect(await storage.due('replay-claim', 2, 10)).toMatchObject([{ value: { id: 'a\0' } }, { value: { id: 'b' } }])
+    expect(await storage.due('replay-claim', 2, 10)).toMatchObject([{ value: { id: text } }, { value: { id: 'b' } }])
   })
 
   it.each<[RecordKind, string, string]>([
