@@ -14,6 +14,7 @@ import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { keepIncoming } from './incoming-changes.ts'
 import { leaseEnd } from './lease.ts'
 import { eventChanges, outgoingPaymentEvent, type RecordedEvent } from './money-events.ts'
+import { requireKept } from './payment-record.ts'
 import { releaseSpendingChanges } from './release-spending.ts'
 import { type ReservedRoom, type TakenRoom, takeRoom } from './take-room.ts'
 import { turnAtGrant, turnAtIncoming } from './turn-keys.ts'
@@ -147,8 +148,7 @@ async function trySendingWithRoom(
 async function writeSending(context: Context, known: StoredRecord<'outgoing-payment'>): Promise<HoldResult> {
   const readPayment = knownAtFirst(context.storage, known)
   return decide<HoldResult>(context, async () => {
-    const record = await readPayment()
-    if (record === undefined) throw new Error('an outgoing payment has vanished')
+    const record = requireKept(await readPayment())
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
     return sendingPlan(context, record, context.clock.now())
   })
@@ -183,8 +183,7 @@ async function refusePayment(
   by: 'request' | 'recovery',
 ): Promise<HoldResult> {
   const attempt = async (): Promise<Attempt<HoldResult>> => {
-    const record = await readRecord(context.storage, 'outgoing-payment', id)
-    if (record === undefined) throw new Error('an outgoing payment has vanished')
+    const record = requireKept(await readRecord(context.storage, 'outgoing-payment', id))
     if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
     const isShown = record.isListed === true || (by === 'recovery' && record.value.keyId === undefined)

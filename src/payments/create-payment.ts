@@ -13,6 +13,7 @@ import { tellFault } from '../records/tell-fault.ts'
 import { withHoldDeadline } from './answer-deadline.ts'
 import { askHold, type HoldResult, type KnownIncoming, type WrittenWithHold, writeHold } from './confirm-hold.ts'
 import { eventChanges, outgoingPaymentEvent } from './money-events.ts'
+import { requireKept } from './payment-record.ts'
 import { type Intent, type PaymentOrder, type PaymentTerms, planPayment } from './plan-payment.ts'
 import { turnAtGrant } from './turn-keys.ts'
 
@@ -83,8 +84,7 @@ async function resumePayment(
   id: string,
   answer: KeptAnswer,
 ): Promise<CreatedPayment> {
-  const record = await readRecord(context.storage, 'outgoing-payment', id)
-  if (record === undefined) throw new Error('an outgoing payment has vanished')
+  const record = requireKept(await readRecord(context.storage, 'outgoing-payment', id))
   const { state, decision } = record.value
   // The wallet address may have a new account now: it must not look as if that account had made the earlier one's
   // payment.
@@ -151,8 +151,7 @@ async function showPayment(
   held: Extract<HoldResult, { readonly outcome: 'unknown' }>,
 ): Promise<HoldResult> {
   return decide<HoldResult>(context, async () => {
-    const record = await readRecord(context.storage, 'outgoing-payment', held.record.value.id)
-    if (record === undefined) throw new Error('an outgoing payment has vanished')
+    const record = requireKept(await readRecord(context.storage, 'outgoing-payment', held.record.value.id))
     const { state, decision } = record.value
     // A repeat of this request was told of the refusal and has undone the payment.
     if (state === 'refused') return { answer: { outcome: 'refused', reason: refusalOf(decision) } }

@@ -16,3 +16,9 @@ export type LocalRecord = StoredRecord<'outgoing-payment'> & { readonly value: L
 export function isLocalRecord(record: StoredRecord<'outgoing-payment'>): record is LocalRecord {
   return isLocalPayment(record.value)
 }
+
+/** A payment that was stored before, as it is read again: none is ever deleted. */
+export function requireKept(record: StoredRecord<'outgoing-payment'> | undefined): StoredRecord<'outgoing-payment'> {
+  if (record === undefined) throw new Error('an outgoing payment has vanished')
+  return record
+}
