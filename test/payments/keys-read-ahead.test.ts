@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { keyed } from '../support/keyed.ts'
 import { ALICE, BASE, spendingToken, usd } from '../support/test-wallet.ts'
+import type { Call } from './faulty-ports.ts'
 import { answered, createdBy, end, holdUp, intents, reading, scene, spentBy } from './joint-world.ts'
 import { ask, HOUR, signedBy } from './money-world.ts'
 
@@ -8,6 +9,8 @@ import { ask, HOUR, signedBy } from './money-world.ts'
 const WEEK = { settings: { lifetimes: { incomingPaymentSeconds: 7 * 24 * 3600 } } }
 
 const AHEAD = 'access-token incoming-payment idempotency-key spending'
+
+const isAccount = ({ name }: Call): boolean => name === 'account'
 
 /** A process that has charged the grant before, and orders under a key. */
 async function keyedScene(...given: Parameters<typeof scene>) {
@@ -31,8 +34,10 @@ describe('the Idempotency-Key of an order', () => {
     const made = await answered(process, await keyedOrder())
     expect(made.status).toBe(201)
     expect(reads()).toEqual([AHEAD])
+    const asked = process.ports.calls.filter(isAccount).length
     expect((await answered(process, await keyedOrder())).body).toEqual(made.body)
     expect(reads().slice(0, 2)).toEqual([AHEAD, 'idempotency-key'])
+    expect(process.ports.calls.filter(isAccount)).toHaveLength(asked)
     const other = world.start()
     const elsewhere = reading(other)
     expect((await answered(other, await keyedOrder())).body).toEqual(made.body)
@@ -73,11 +78,7 @@ describe('the Idempotency-Key of an order', () => {
     // So little that the limit would admit it twice.
     const order = { ...named, debitAmount: usd('30') }
     const repeat = await keyedOrder(order)
-    const { held, letGo } = await holdUp(
-      process,
-      ({ name }) => name === 'account',
-      () => ask(process, repeat),
-    )
+    const { held, letGo } = await holdUp(process, isAccount, () => ask(process, repeat))
     const made = await answered(process, await keyedOrder(order))
     letGo()
     expect(await held).toMatchObject({ status: 201, body: made.body })
@@ -94,16 +95,24 @@ describe('the Idempotency-Key of an order', () => {
     world.wallet.clock.advance(HOUR)
     reads()
     const repeat = await keyedOrder()
-    const { held, letGo } = await holdUp(
-      process,
-      ({ name }) => name === 'account',
-      () => ask(process, repeat),
-    )
+    const { held, letGo } = await holdUp(process, isAccount, () => ask(process, repeat))
     const made = await answered(world.start(), await keyedOrder())
     letGo()
     expect(await held).toMatchObject({ status: 201, body: made.body })
     const spent = 'spending spending'
     expect(reads().slice(0, 4)).toEqual([`${AHEAD} spending`, spent, spent, 'idempotency-key'])
+    await process.openPayments.drain()
+    await end(world)
+  })
+
+  it('OUT-12 is read again before an order is refused for what has changed since its first one', async () => {
+    const { world, process, keyedOrder } = await keyedScene()
+    const repeat = await keyedOrder()
+    const { held, letGo } = await holdUp(process, isAccount, () => ask(process, repeat))
+    const made = await answered(world.start(), await keyedOrder())
+    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    letGo()
+    expect(await held).toMatchObject({ status: 201, body: made.body })
     await process.openPayments.drain()
     await end(world)
   })
@@ -138,11 +147,7 @@ describe('the Idempotency-Key of an order', () => {
     await answered(process, await keyedOrder(order))
     world.wallet.clock.advance(49 * HOUR)
     const repeat = await keyedOrder(order)
-    const { held, letGo } = await holdUp(
-      process,
-      ({ name }) => name === 'account',
-      () => ask(process, repeat),
-    )
+    const { held, letGo } = await holdUp(process, isAccount, () => ask(process, repeat))
     const other = world.start()
     await other.openPayments.sweep()
     expect(await world.storage.all('idempotency-key')).toEqual([])

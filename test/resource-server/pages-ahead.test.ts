@@ -73,6 +73,17 @@ describe('a page that a token was shown before', () => {
     expect(await ask(page)).toEqual([400, PAGE_AT_ONCE])
   })
 
+  it('RS-13 is the first of those that are read, where payments to an earlier account are passed over', async () => {
+    const { wallet, create, ask } = await listingWallet()
+    wallet.directory.set(BOB, { account: 'alice', assetCode: 'USD', assetScale: 2 })
+    const { id } = await create()
+    const token = await tokenFor(wallet, [{ type: 'incoming-payment', actions: ['list-all'], identifier: BOB }])
+    const page = `${LIST}&first=1`
+    expect(await ask(page, { token })).toEqual([[id], [...PAGE_LATER, 'list']])
+    expect(await ask(page, { token })).toEqual([[id], [...PAGE_AT_ONCE, 'list']])
+    expect(await ask(page, { token })).toEqual([[id], [...PAGE_AT_ONCE, 'list']])
+  })
+
   it('is read later for another target, even of the same page', async () => {
     const { ask, ids } = await listingWallet()
     await ask(LIST)
