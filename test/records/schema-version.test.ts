@@ -1,4 +1,4 @@
-import type { Storage, StoredRecord } from 'open-payments-server'
+import type { Change, Storage, StoredRecord } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_VERSIONS } from '../../src/protocol/schema-version.ts'
@@ -39,6 +39,27 @@ describe('the form in which a record was written', () => {
     const records = await storage.records()
     expect(new Set(records.map(({ kind }) => kind))).toContain('outgoing-payment')
     for (const { kind, schemaVersion } of records) expect(schemaVersion, kind).toBe(SCHEMA_VERSIONS[kind])
+  })
+
+  it('is that of this release where it replaces what an older one wrote', async () => {
+    const base = memoryStorage()
+    const asOlder = <T extends StoredRecord | undefined>(record: T): T => record && { ...record, schemaVersion: 0 }
+    const replaced: Change[] = []
+    const storage: Storage = {
+      get: async (keys) => (await base.get(keys)).map(asOlder),
+      list: async (query) => (await base.list(query)).map(asOlder),
+      due: async (kind, now, limit) => (await base.due(kind, now, limit)).map(asOlder),
+      commit: (changes) => {
+        replaced.push(...changes.filter(({ action }) => action === 'replace'))
+        return base.commit(changes)
+      },
+    }
+    const wallet = await testWallet({ storage })
+    await incomingPayment(wallet, { expiresAt: new Date(wallet.clock.now() + LEASE).toISOString() })
+    wallet.clock.advance(LEASE + 1)
+    await wallet.openPayments.sweep()
+    expect(replaced.map(({ kind }) => kind)).toContain('incoming-payment')
+    for (const change of replaced) expect(change).toMatchObject({ schemaVersion: SCHEMA_VERSIONS[change.kind] })
   })
 
   it('is not guessed at where a newer release wrote it: its requests are answered 503, the others as ever', async () => {
