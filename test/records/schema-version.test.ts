@@ -66,6 +66,8 @@ describe('the form in which a record was written', () => {
     const { wallet, newerRelease } = await walletAmongNewer()
     const { payment, token } = await incomingPayment(wallet)
     const { payment: other } = await incomingPayment(wallet)
+    const list = `${BASE}/incoming-payments?wallet-address=${encodeURIComponent(BOB)}`
+    expect((await wallet.send('GET', list, { token })).status).toBe(200)
     newerRelease(payment.id)
     expect(await wallet.send('GET', payment.id, { token })).toMatchObject({
       status: 503,
@@ -73,6 +75,7 @@ describe('the form in which a record was written', () => {
     })
     const completed = await wallet.send('POST', `${payment.id}/complete`, { token })
     expect(completed.status).toBe(503)
+    expect((await wallet.send('GET', list, { token })).status).toBe(503)
     expect((await wallet.send('GET', other.id, { token })).status).toBe(200)
     const faults = wallet.events.filter((event) => event.type === 'fault')
     expect(faults[0]).toMatchObject({
