@@ -62,8 +62,11 @@ describe('a storage whose read', () => {
     expect(faults()).toContainEqual(expect.objectContaining({ message: 'the storage could not be read' }))
   })
 
-  it('answers rows that are no records is not taken for one where nothing is due', async () => {
-    const { wallet, faults } = await walletOn('due', async () => [{ id: 'x', due_at: 1 }])
+  it.each([
+    ['rows that are no records', { id: 'x', due_at: 1 }],
+    ['places that are empty', undefined],
+  ])('answers %s is not taken for one where nothing is due', async (_what, row) => {
+    const { wallet, faults } = await walletOn('due', async () => [row])
     await expect(wallet.openPayments.recover()).rejects.toThrow('the storage could not be read')
     expect(faults()).not.toEqual([])
   })
