@@ -74,6 +74,21 @@ describe('a storage whose read', () => {
 
 const idOf = (number: number): string => number.toString(16).padStart(32, '0')
 
+it('a storage is asked once for what is due, where so much of it is as was asked for', async () => {
+  const base = memoryStorage()
+  const asked: number[] = []
+  const due: Storage['due'] = (kind, now, limit) => {
+    if (kind === 'replay-claim') asked.push(limit)
+    return base.due(kind, now, limit)
+  }
+  const wallet = await testWallet({ storage: { ...base, due } })
+  const dueAt = wallet.clock.now()
+  const claims = Array.from({ length: 150 }, (_, number) => ({ id: idOf(number), expiresAt: dueAt }))
+  for (const value of claims) await base.commit([{ action: 'insert', kind: 'replay-claim', value, dueAt }])
+  expect(await wallet.openPayments.sweep()).toBeGreaterThan(0)
+  expect(asked).toEqual([100])
+})
+
 describe('records that are due and damaged', () => {
   it('keep no other one waiting, however many are in front of it, and the longest due is told of in each run', async () => {
     const handle = await openSqlite(':memory:')
