@@ -9,7 +9,7 @@ import { idOf } from '../../src/records/change.ts'
 import { makeOnce } from './make-once.ts'
 
 function freezeDeep<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  if (typeof value !== 'object' || value === null) return value
   for (const member of Object.values(value)) freezeDeep(member)
   return Object.freeze(value)
 }
