@@ -61,11 +61,11 @@ describe('the options', () => {
       ['https://wallet.example?a=1', 'must be written as https://wallet.example'],
       ['https://wallet.example#a', 'must be written as https://wallet.example'],
       ['https://user:password@wallet.example', 'must be written as https://wallet.example'],
-      ['http://wallet.example', 'must be https'],
-      ['http://localhost:3000', 'must be https'],
-      ['ftp://wallet.example', 'must be https, not ftp: ('],
-      ['ftp://wallet.example/', 'must be https'],
-      ['localhost:3000', 'must be https, not localhost: ('],
+      ['http://wallet.example', 'must begin with https://'],
+      ['http://localhost:3000', 'must begin with https://'],
+      ['ftp://wallet.example', 'must begin with https://, not ftp: ('],
+      ['ftp://wallet.example/', 'must begin with https://'],
+      ['localhost:3000', 'must begin with https://, not localhost: ('],
       [null, 'must be an absolute URL, not null'],
     ]
     for (const [value, reason] of refused) {
@@ -138,8 +138,8 @@ describe('the options', () => {
       'http://auth.localhost',
     ])
       expect(at(origin)).toBe('accepted')
-    expect(at('http://wallet.example')).toContain('must be https')
-    expect(at('http://127.0.0.2:3000')).toContain('must be https')
+    expect(at('http://wallet.example')).toContain('must begin with https://')
+    expect(at('http://127.0.0.2:3000')).toContain('must begin with https://')
   })
 
   it('secrets are long, different, and at least one', () => {

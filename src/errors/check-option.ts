@@ -41,9 +41,8 @@ export function requireBaseUrl(
   if (url === undefined) throw new ConfigurationError(`${name} must be an absolute URL, not ${shownValue(text)}`)
   const isLoopback = loopbackHttp && isLoopbackHost(url.hostname)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback)) {
-    throw new ConfigurationError(
-      `${name} must be https, not ${url.protocol} (http needs settings.policies.loopbackHttp, on loopback names only)`,
-    )
+    const exception = 'http:// needs settings.policies.loopbackHttp, and is for loopback names only'
+    throw new ConfigurationError(`${name} must begin with https://, not ${url.protocol} (${exception})`)
   }
   if (typeof text === 'string' && text.endsWith('/')) throw new ConfigurationError(`${name} must not end with a slash`)
   const canonical = `${url.origin}${url.pathname === '/' ? '' : url.pathname}`
