@@ -70,8 +70,13 @@ async function run({ port, database, config, json }: Extract<Arguments, { kind: 
   await sandbox.stop()
 }
 
+function explain({ code, message }: NodeJS.ErrnoException, port: number): string {
+  if (code !== 'EADDRINUSE') return message
+  return `port ${port} is taken: choose another with --port, or let --port 0 choose`
+}
+
 const words = readArguments(process.argv.slice(2))
 if (words.kind === 'help') console.log(HELP)
 else if (words.kind === 'version') console.log(await readVersion())
 else if (words.kind === 'refused') fail(`${words.message}; see --help`, 2)
-else await run(words).catch((error: Error) => fail(error.message, 1))
+else await run(words).catch((error: NodeJS.ErrnoException) => fail(explain(error, words.port), 1))

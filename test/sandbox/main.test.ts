@@ -97,7 +97,7 @@ describe('the program', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 
-  it('says in one line that a port is taken', async () => {
+  it('says in one line that a port is taken, and how to choose another', async () => {
     const blocker = createServer()
     await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
     const address = blocker.address()
@@ -105,7 +105,7 @@ describe('the program', () => {
     const { code, stderr } = await run('--port', port, '--db', ':memory:').ended
     blocker.close()
     expect(code).toBe(1)
-    expect(stderr).toContain(port)
+    expect(stderr).toContain(`port ${port} is taken: choose another with --port, or let --port 0 choose`)
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 
