@@ -46,7 +46,10 @@ export async function createSigningKey(cryptography: Cryptography, keyId = 'test
   return { keyId, jwk: { kid: keyId, alg: 'EdDSA', kty: 'OKP', crv: 'Ed25519', x }, privateKeySeed }
 }
 
-/** Makes a signed request for `handle`. */
+/**
+ * Makes a signed request for `handle`. To send it to a server instead, give `fetch` the URL, the method, the body and the
+ * first line of each header; without `host`, which `fetch` writes itself.
+ */
 export async function signedRequest(request: SignedRequestOptions): Promise<InMemoryRequest> {
   const body = request.json === undefined ? request.body : JSON.stringify(request.json)
   const authorization = request.token === undefined ? {} : { authorization: `GNAP ${request.token}` }
