@@ -168,7 +168,9 @@ const Schema = v.pipe(
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   const path = v.getDotPath(issue)
   if (issue.type === 'strict_object' && issue.expected === 'never') return `there is no key ${path}`
-  return path === null ? issue.message : `${path}: ${issue.message}`
+  // No value in JSON is undefined, so this is a key that is not there.
+  const message = issue.type === 'strict_object' && issue.received === 'undefined' ? 'is missing' : issue.message
+  return path === null ? message : `${path}: ${message}`
 }
 
 /** Reads the text of a configuration file. An unknown key is refused, and named. */

@@ -107,6 +107,8 @@ describe('a configuration', () => {
 
   it.each([
     [{ ilpAddress: 7 }, 'ilpAddress: must be a string'],
+    [{ accounts: [{ ...ACCOUNT, path: undefined }] }, 'accounts.0.path: is missing'],
+    [{ accounts: [7] }, 'accounts.0: Invalid type: Expected Object but received 7'],
     [{ ilpAddress: 'test.mine', peers: [{ ...PEER, url: 1 }] }, 'peers.0.url: must be a string'],
     [
       { ilpAddress: 'test.mine', peers: [{ ...PEER, maxPacketAmount: 1000 }] },
