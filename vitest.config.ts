@@ -43,5 +43,6 @@ export default defineConfig({
     // For what hangs: on a machine that does much else, a test has taken fifty times as long.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { interval: 1, timeout: 50_000 } },
   },
 })

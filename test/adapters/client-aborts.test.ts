@@ -7,7 +7,7 @@ import { openPaymentsMiddleware } from 'open-payments-server/express'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { toNodeListener } from 'open-payments-server/node'
 import { signedRequest } from 'open-payments-server/testing'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
 import { testServers } from '../support/test-servers.ts'
 import { ALICE, BASE, cryptography, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
@@ -95,7 +95,7 @@ describe.each(HOSTS)('a client of %s that goes away', (_, mount) => {
     const socket = send(port, headOf(order) + Buffer.from(order.body).toString('latin1', 0, sent))
     await once(socket, 'connect')
     socket.destroy()
-    await vi.waitUntil(() => outcomes().length === 1)
+    await expect.poll(outcomes).toHaveLength(1)
     expect(outcomes()).toMatchObject([{ operation: 'create-outgoing-payment', status: 413 }])
     expect(await answer()).toMatch(/^HTTP\/1\.1 201 /)
     await wallet.openPayments.drain()
@@ -110,7 +110,7 @@ describe.each(HOSTS)('a client of %s that goes away', (_, mount) => {
     socket.destroy()
     await once(socket, 'close')
     release.open()
-    await vi.waitUntil(() => outcomes().length === 1)
+    await expect.poll(outcomes).toHaveLength(1)
     await wallet.openPayments.drain()
     expect(outcomes()).toMatchObject([{ operation: 'create-outgoing-payment', status: 201 }])
     expect(await ledger.balance('alice')).toMatchObject({ total: 750n, held: 0n })

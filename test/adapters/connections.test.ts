@@ -415,7 +415,7 @@ describe('a connection that is kept', () => {
     socket.resume()
     await untilStill(() => seen)
     open()
-    await vi.waitUntil(() => answered > asked, 55_000)
+    await expect.poll(() => answered).toBeGreaterThan(asked)
     expect(mostWaiting).toBeLessThan(asked / 4)
     socket.destroy()
   })
@@ -444,7 +444,7 @@ describe('a connection that is kept', () => {
       received += text.length
     })
     socket.resume()
-    await vi.waitUntil(() => received > asked * body.length, 10_000)
+    await expect.poll(() => received).toBeGreaterThan(asked * body.length)
     expect(begun).toBe(asked)
     socket.destroy()
   })

@@ -39,7 +39,7 @@ describe('a body that comes', () => {
     const [first = '', rest] = cut(`${head}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`)
     const socket = send(port, first)
     if (rest !== undefined) {
-      await expect.poll(() => deadlines, { interval: 1 }).toBe(expected)
+      await expect.poll(() => deadlines).toBe(expected)
       socket.write(rest)
     }
     expect(await receive(socket)).toMatch(/^HTTP\/1\.1 401 /)

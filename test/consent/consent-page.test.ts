@@ -367,7 +367,7 @@ describe('the answer', () => {
         interactions: fake.interactions,
       })
     const taken = press({})
-    await vi.waitFor(() => expect(fake.state.decision).toBe('approved'))
+    await expect.poll(() => fake.state.decision).toBe('approved')
     user = { ...USER, ...second.user }
     const judged = press(second)
     await setImmediate() // by then it would have joined the other one

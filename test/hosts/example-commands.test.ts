@@ -85,9 +85,7 @@ async function buy(
   const cookie = ordered.headers.get('set-cookie')?.split(';')[0] ?? ''
   const { url } = await fetch(finish ?? '', { headers: { cookie } })
   let page = ''
-  await expect
-    .poll(async () => (page = await (await fetch(url)).text()), { timeout: 10_000 })
-    .not.toContain('on its way')
+  await expect.poll(async () => (page = await (await fetch(url)).text()), { interval: 50 }).not.toContain('on its way')
   return page
 }
 

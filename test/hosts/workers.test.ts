@@ -117,7 +117,7 @@ describe('a wallet in a Durable Object', () => {
       const url = `${wallet.resourceServer}/outgoing-payments`
       const paid = await readAnswer<{ readonly id: string }>(client.request('POST', url, { token, json }), 201)
       await expect
-        .poll(() => readAnswer(client.request('GET', paid.id, { token }), 200))
+        .poll(() => readAnswer(client.request('GET', paid.id, { token }), 200), { interval: 50 })
         .toMatchObject({
           failed: false,
           sentAmount: amount,
@@ -147,7 +147,7 @@ describe('a wallet in a Durable Object whose database fails', () => {
         return ((at ?? 0) - Date.now()) / 1000
       }
       // Once the first has failed, the next one is set.
-      await expect.poll(secondsToAlarm, { timeout: 5000 }).toBeGreaterThan(1)
+      await expect.poll(secondsToAlarm, { interval: 50 }).toBeGreaterThan(1)
     } finally {
       await host.stop()
     }

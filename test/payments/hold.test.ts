@@ -224,7 +224,7 @@ describe('a hold that outlasts the lease of its order, and is refused meanwhile'
     // Neither the ledger answers, nor the storage what the order looks up then.
     process.ports.plan = () => (process.ports.calls.some(isHold) ? opened : undefined)
     const answer = pay(world, process, prepared, more)
-    await expect.poll(() => process.ports.calls.some(isHold), { interval: 1 }).toBe(true)
+    await expect.poll(() => process.ports.calls.some(isHold)).toBe(true)
     await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
     world.wallet.clock.advance(LEASE)
     await world.wallet.openPayments.recover()
@@ -275,7 +275,7 @@ describe('room that is reserved together with the word that the money is held', 
       if (name !== at) return undefined
       process.ports.plan = () => undefined
       await ask(process, other)
-      await expect.poll(() => eventsOf(world, 'outgoing_payment.completed').length, { interval: 1 }).toBe(1)
+      await expect.poll(() => eventsOf(world, 'outgoing_payment.completed').length).toBe(1)
       process.ports.plan = then
       return fault
     }

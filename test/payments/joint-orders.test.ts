@@ -54,7 +54,7 @@ describe('orders of one grant that wait for each other', () => {
     const isCharge = (call: Call) => isReadOf('spending', call) && !isReadOf('access-token', call)
     process.ports.plan = (call) => (isCharge(call) ? opened : undefined)
     const first = ask(process, await order('101'))
-    await expect.poll(() => reads.some(isCharge), { interval: 1 }).toBe(true)
+    await expect.poll(() => reads.some(isCharge)).toBe(true)
     const others = [ask(process, await order('60')), ask(process, await order('40'))]
     await turns(40)
     process.ports.plan = () => undefined

@@ -69,7 +69,7 @@ export async function holdUp<T>({ ports }: Process, isIt: (call: Call) => boolea
     return opened
   }
   const held = work()
-  await expect.poll(() => isHeldUp, { interval: 1 }).toBe(true)
+  await expect.poll(() => isHeldUp).toBe(true)
   return { held, letGo: open }
 }
 

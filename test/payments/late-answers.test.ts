@@ -162,7 +162,7 @@ describe('a process that is held up for a lease once it has committed that a pay
       },
     }))
     const answer = pay(world, process, prepared)
-    await expect.poll(() => isAsleep, { interval: 1 }).toBe(true)
+    await expect.poll(() => isAsleep).toBe(true)
     world.wallet.clock.advance(LEASE)
     await world.wallet.openPayments.recover()
     await world.wallet.openPayments.drain()

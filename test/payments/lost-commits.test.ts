@@ -297,7 +297,7 @@ describe('drain()', () => {
     const drained = process.openPayments.drain().then(() => {
       isDrained = true
     })
-    await expect.poll(() => process.ports.calls.map(({ name }) => name), { interval: 1 }).toContain('credit')
+    await expect.poll(() => process.ports.calls.map(({ name }) => name)).toContain('credit')
     expect(isDrained).toBe(false)
     open()
     await drained

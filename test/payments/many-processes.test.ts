@@ -121,7 +121,7 @@ describe('a worker whose lease lapsed', () => {
       let count = 0
       const sleep = sleepBefore(late, ({ name }) => name === step && ++count === index)
       const paid = pay(world, late, prepared)
-      await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
+      await expect.poll(sleep.isAsleep).toBe(true)
       world.wallet.clock.advance(LEASE)
       const before = await lastState(world)
       await world.wallet.openPayments.recover()
@@ -144,7 +144,7 @@ describe('a worker whose lease lapsed', () => {
     const late = world.start()
     const sleep = sleepBefore(late, (call) => isCommit(call) && changesOf(call).some(({ kind }) => kind === 'receipt'))
     const paid = pay(world, late, prepared)
-    await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
+    await expect.poll(sleep.isAsleep).toBe(true)
     world.wallet.clock.advance(LEASE)
     await world.wallet.send('POST', `${prepared.incomingUrl}/complete`, { token: tokens.receiving })
     await recoverUntilQuiet(world)
@@ -174,7 +174,7 @@ describe('a worker whose lease lapsed', () => {
       // The first read spares the delivery one of its own, and fails: so the delivery reads, and sleeps.
       late.ports.plan = (call) => (isRead(call) && reads++ === 0 ? 'throws' : plan(call))
       const paid = pay(world, late, prepared, keyed('k'))
-      await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
+      await expect.poll(sleep.isAsleep).toBe(true)
       expect(await lastState(world)).toBe('sending')
       world.wallet.clock.advance(LEASE)
       if (isGivenUp) await world.wallet.send('POST', `${prepared.incomingUrl}/complete`, { token: tokens.receiving })
@@ -195,7 +195,7 @@ describe('a worker whose lease lapsed', () => {
     const late = world.start()
     const sleep = sleepBefore(late, ({ name }) => name === 'credit')
     const paid = pay(world, late, prepared)
-    await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
+    await expect.poll(sleep.isAsleep).toBe(true)
     world.wallet.clock.advance(LEASE)
     await world.wallet.openPayments.recover()
     expect(await lastState(world)).toBe('failed')
@@ -209,7 +209,7 @@ describe('a worker whose lease lapsed', () => {
 
   /** Wakes a process up once another one has moved its payment to this end. */
   async function wakeAtEnd(world: World, { isAsleep, wake }: ReturnType<typeof sleepBefore>, state: string) {
-    await expect.poll(isAsleep, { interval: 1 }).toBe(true)
+    await expect.poll(isAsleep).toBe(true)
     world.wallet.clock.advance(LEASE)
     await recoverUntilQuiet(world)
     expect(await lastState(world)).toBe(state)
@@ -238,10 +238,10 @@ describe('a worker whose lease lapsed', () => {
     const isCredit = ({ name }: Call): boolean => name === 'credit'
     const [sleep, otherSleep] = [sleepBefore(late, isCredit), sleepBefore(other, isCredit)]
     const paid = pay(world, late, prepared)
-    await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
+    await expect.poll(sleep.isAsleep).toBe(true)
     world.wallet.clock.advance(LEASE)
     const recovered = other.openPayments.recover()
-    await expect.poll(otherSleep.isAsleep, { interval: 1 }).toBe(true)
+    await expect.poll(otherSleep.isAsleep).toBe(true)
     const calls = late.ports.calls.length
     sleep.wake()
     expect((await paid)?.status).toBe(201)
@@ -259,7 +259,7 @@ describe('a worker whose lease lapsed', () => {
     const late = world.start()
     const sleep = sleepBefore(late, ({ name }) => name === 'credit')
     const paid = pay(world, late, prepared)
-    await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
+    await expect.poll(sleep.isAsleep).toBe(true)
     const [read] = await world.storage.all('outgoing-payment')
     world.wallet.clock.advance(LEASE)
     await world.wallet.openPayments.recover()

@@ -146,7 +146,7 @@ describe('what a grant has spent', () => {
       return { answer: { ok: false, reason: 'not_allowed' } }
     }
     const first = ask(process, await sign())
-    await expect.poll(() => world.storage.all('outgoing-payment'), { interval: 1 }).toHaveLength(2)
+    await expect.poll(() => world.storage.all('outgoing-payment')).toHaveLength(2)
     world.wallet.clock.advance(1000)
     const repeat = await sign()
     const { held, letGo } = await holdUp(

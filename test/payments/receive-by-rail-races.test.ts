@@ -66,7 +66,7 @@ describe('many transfers at once', () => {
     ports.plan = ({ name }) => (name === 'account' ? opened : undefined)
     const outcomes = transfers.map((transfer) => world.receive(rail, transfer))
     const asked = () => ports.calls.filter(({ name }) => name === 'account').length
-    await expect.poll(asked, { interval: 1 }).toBe(transfers.length)
+    await expect.poll(asked).toBe(transfers.length)
     ports.plan = (call) => (isCredit(call) ? { refuse: 'account_closed' } : undefined)
     open()
     return Promise.all(outcomes)

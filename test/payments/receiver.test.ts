@@ -165,7 +165,7 @@ describe('a receiver that is being written in the same process', () => {
       return new Promise<never>(() => undefined)
     }
     void process.openPayments.incomingPayments.received(prepared.incomingId, usdAmount(1n), 'transfer')
-    await expect.poll(() => isCounting, { interval: 1 }).toBe(true)
+    await expect.poll(() => isCounting).toBe(true)
     const { token, body } = prepared
     const answer = await ask(process, await signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, body))
     expect(answer?.status).toBe(201)

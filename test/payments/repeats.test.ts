@@ -195,7 +195,7 @@ describe('a repeat while the first request is in flight', () => {
     const [one, other] = [world.start(), world.start()]
     const waiting = waitBefore(one, concerns, fault)
     const first = ask(one, await request(world, prepared))
-    await expect.poll(waiting.isWaiting, { interval: 1 }).toBe(true)
+    await expect.poll(waiting.isWaiting).toBe(true)
     return { world, prepared, one, other, waiting, first }
   }
 
@@ -291,10 +291,10 @@ describe('a repeat while the first request is in flight', () => {
     const [one, other] = [world.start(), world.start()]
     const holding = waitBefore(one, isHold)
     const first = ask(one, await request(world, prepared))
-    await expect.poll(holding.isWaiting, { interval: 1 }).toBe(true)
+    await expect.poll(holding.isWaiting).toBe(true)
     const reading = waitBefore(other, readsPayment)
     const second = ask(other, await request(world, prepared))
-    await expect.poll(reading.isWaiting, { interval: 1 }).toBe(true)
+    await expect.poll(reading.isWaiting).toBe(true)
     holding.wake()
     expect((await first)?.body.error.code).toBe('not_allowed')
     reading.wake()
@@ -317,7 +317,7 @@ describe('a repeat while the first request is in flight', () => {
     const { world, prepared, one, other, waiting, first } = await inFlight(isHold, 'throws')
     const repeating = waitBefore(other, isHold)
     const again = ask(other, await request(world, prepared))
-    await expect.poll(repeating.isWaiting, { interval: 1 }).toBe(true)
+    await expect.poll(repeating.isWaiting).toBe(true)
     waiting.wake()
     expect((await first)?.status).toBe(201)
     await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })

@@ -67,7 +67,7 @@ describe('an order that takes its time', () => {
         return isToBeUndone
       }
       const first = ask(process, await sign())
-      await expect.poll(() => isBeingUndone, { interval: 1 }).toBe(true)
+      await expect.poll(() => isBeingUndone).toBe(true)
       world.wallet.clock.advance(1000)
       const waiting = [await sign(), ...(await Promise.all(Array.from({ length: beside }, () => order('20'))))]
       const answers = waiting.map((request) => ask(process, request))
@@ -93,7 +93,7 @@ describe('an order that takes its time', () => {
       return { answer: { ok: false, reason: 'not_allowed' } }
     }
     const first = ask(process, await sign())
-    await expect.poll(() => world.storage.all('outgoing-payment'), { interval: 1 }).toHaveLength(1)
+    await expect.poll(() => world.storage.all('outgoing-payment')).toHaveLength(1)
     world.wallet.clock.advance(1000)
     const other = world.start()
     let isAtKey = false
@@ -103,7 +103,7 @@ describe('an order that takes its time', () => {
       return looksUpKey.opened
     }
     const repeat = ask(other, await sign())
-    await expect.poll(() => isAtKey, { interval: 1 }).toBe(true)
+    await expect.poll(() => isAtKey).toBe(true)
     hold.open()
     expect((await first)?.body.error?.code).toBe('not_allowed')
     looksUpKey.open()
@@ -144,7 +144,7 @@ it('OUT-5 an order waits for no other payer who is at the same incoming payment'
     return opened
   }
   const other = ask(process, await order('10'))
-  await expect.poll(() => isOtherAtReceiver, { interval: 1 }).toBe(true)
+  await expect.poll(() => isOtherAtReceiver).toBe(true)
   expect((await ask(process, await order('20')))?.status).toBe(201)
   // Nor does it take room out of turn.
   expect(await world.storage.all('receipt')).toEqual([])

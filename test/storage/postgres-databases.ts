@@ -77,7 +77,7 @@ export function useDatabases(): Databases {
       pid = (await run('public', text))[0]?.['pid']
       return pid
     }
-    await expect.poll(look, { interval: 2, timeout: 10_000 }).toBeDefined()
+    await expect.poll(look, { interval: 2 }).toBeDefined()
     return Number(pid)
   }
   return {

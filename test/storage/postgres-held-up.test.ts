@@ -47,7 +47,7 @@ it('waits for another process that takes the step, however long that takes', asy
     schema,
     `UPDATE op_meta SET version = version WHERE name = 'storage'`,
     () => takeSteps(openPool(schema)),
-    () => expect.poll(isWaiting, { interval: 20, timeout: 10_000 }).toBe(true),
+    () => expect.poll(isWaiting, { interval: 20 }).toBe(true),
   )
   await mustCommit(storage, ...sampleInserts())
 })
