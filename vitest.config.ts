@@ -43,6 +43,7 @@ export default defineConfig({
     // For what hangs: on a machine that does much else, a test has taken fifty times as long.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Below the limit of a test, so that it is told what was waited for. Polls of other processes have longer intervals.
     expect: { poll: { interval: 1, timeout: 50_000 } },
   },
 })

@@ -41,8 +41,8 @@ export type ChargedGrant =
  * if two payments race for the rest of a budget, one of them conflicts and reads again. `uncommitted` are the changes
  * of the payments that are charged before this one in the same commit; it is charged on top of them.
  *
- * What was read ahead, before the key and the quote of the order, may count an earlier order that used them and is undone
- * since. So by that a payment is only admitted, to the first entry: no entry is passed over before all are read now.
+ * What was read ahead may be older than the key and the quote of the order, and count an earlier order that used them and is
+ * undone since. So by that a payment is only admitted, to the first entry: no entry is passed over before all are read now.
  * @spec LIM-1 @spec LIM-8 @spec LIM-10
  */
 export async function chargeGrant(

@@ -53,7 +53,6 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   // Whoever has had the turn since has charged the grant, and may have used the key: then both are read again.
   const isQuiet = context.inTurn.isQuietSince(turn, order.endedTurns)
   const readAhead = isQuiet ? order.readAhead : undefined
-  const deciding = isQuiet ? knowing : context
   const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
     // A repeat has read none. If its first order has just been undone, it is now the first, and needs them.
     terms ??= await order.readTerms()
@@ -62,8 +61,8 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const once = await context.decideTogether(
     turn,
     // Only for a commit shared with orders that wait; an order alone in its line goes the second way.
-    (before) => planOnce(deciding, order, async () => effectOf(await before)),
-    () => decideOnce(deciding, order, () => effectOf([])),
+    (before) => planOnce(context, order, async () => effectOf(await before)),
+    () => decideOnce(isQuiet ? knowing : context, order, () => effectOf([])),
   )
   if (once.isRepeat) return resumePayment(context, presented.value, once.resourceId, once.response)
   const { record, spent } = once.made

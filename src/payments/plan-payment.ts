@@ -70,7 +70,7 @@ export async function planPayment(
     readonly current: StoredRecord<'access-token'> | undefined
     /** The changes of the orders before this one in a joint commit. */
     readonly uncommitted: readonly Change[]
-    /** A storage that may know what the grant has spent, as it was before the key and the quote were read. */
+    /** A storage that may know what the grant has spent, perhaps as it was before the key and the quote were read. */
     readonly readAhead?: Storage | undefined
   },
 ): Promise<Effect<Intent>> {

@@ -70,11 +70,11 @@ export function identifyLister(
 }
 
 /** `list` of the storage. The page that this token and target led to before is read now, in case it is asked for first. */
-function listingAhead({ storage, readsAhead }: Context, token: Key, target: string): Storage['list'] {
+function listingAhead({ storage, readsAhead, ongoing }: Context, token: Key, target: string): Storage['list'] {
   const known = readsAhead.pageOf(token, target)
   const reading = known && storage.list(known)
-  // Perhaps nobody will wait for it: the request can be refused before.
-  reading?.catch(() => undefined)
+  // If the request is refused before, nobody waits for it but `drain()`.
+  if (reading !== undefined) ongoing.keep(reading)
   let isFirst = true
   return (page) => {
     if (!isFirst) return storage.list(page)

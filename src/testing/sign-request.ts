@@ -47,8 +47,8 @@ export async function createSigningKey(cryptography: Cryptography, keyId = 'test
 }
 
 /**
- * Makes a signed request for `handle`. To send it to a server instead, give `fetch` the URL, the method, the body and the
- * first line of each header; without `host`, which `fetch` writes itself.
+ * Makes a signed request for `handle`. To send it to a server instead, give `fetch` the URL, the method, the body unless
+ * it is empty, and the first line of each header; without `host`, which `fetch` writes itself.
  */
 export async function signedRequest(request: SignedRequestOptions): Promise<InMemoryRequest> {
   const body = request.json === undefined ? request.body : JSON.stringify(request.json)

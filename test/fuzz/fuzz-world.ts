@@ -185,7 +185,7 @@ export async function fuzzWorld(seed: number, number: number): Promise<FuzzWorld
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer came')), 10_000)
+    timer = setTimeout(() => reject(new Error('no answer came')), 50_000)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

@@ -140,7 +140,7 @@ describe('the Idempotency-Key of an order', () => {
     await end(world)
   })
 
-  it('OUT-12 pays once under a key whose expired record is swept meanwhile, and which another grant uses', async () => {
+  it('OUT-12 pays once where its expired record is swept meanwhile, and another grant uses it', async () => {
     const { world, process, named, keyedOrder } = await keyedScene(WEEK)
     const order = { ...named, debitAmount: usd('2') }
     const otherGrant = await spendingToken(world.wallet, { debitAmount: usd('100') })

@@ -1,8 +1,10 @@
 import type { Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { addClient, BASE, BOB, grantAtOnce, incomingPayment, type Sending, testWallet } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
 import { askIncoming, RECEIVING_ACCESS, tokenFor } from './observed-wallet.ts'
 
 const LIST = `${BASE}/incoming-payments?wallet-address=${encodeURIComponent(BOB)}`
@@ -123,7 +125,7 @@ describe('a page that a token was shown before', () => {
     expect(await ask(LIST, { token })).toEqual([ids, [...PAGE_AT_ONCE, 'list']])
   })
 
-  it('TOK-9 is not shown to a token that was revoked, even if reading it fails', async () => {
+  it('TOK-9 is not shown to a token that was revoked, which gets 401 even if reading the page fails', async () => {
     const { wallet, changed, ask, ids } = await listingWallet()
     const { value: token, manage } = (await grantAtOnce(wallet, LISTING)).body.access_token
     expect(await ask(LIST, { token })).toEqual([ids, PAGE_LATER])
@@ -133,5 +135,26 @@ describe('a page that a token was shown before', () => {
     expect(await ask(LIST, { token })).toEqual([503, PAGE_AT_ONCE])
     expect((await wallet.send('DELETE', manage, { token })).status).toBe(204)
     expect(await ask(LIST, { token })).toEqual([401, PAGE_AT_ONCE])
+  })
+
+  it('is waited for by drain(), which comes before the host closes its storage, though its request was refused', async () => {
+    const { wallet, inner, changed, ask, ids } = await listingWallet()
+    const { value: token, manage } = (await grantAtOnce(wallet, LISTING)).body.access_token
+    expect(await ask(LIST, { token })).toEqual([ids, PAGE_LATER])
+    expect((await wallet.send('DELETE', manage, { token })).status).toBe(204)
+    const { open, opened } = gate()
+    changed.list = async (page) => {
+      await opened
+      return inner.list(page)
+    }
+    expect(await ask(LIST, { token })).toEqual([401, PAGE_AT_ONCE])
+    let isDrained = false
+    const drained = wallet.openPayments.drain().then(() => {
+      isDrained = true
+    })
+    await turns(20)
+    expect(isDrained).toBe(false)
+    open()
+    await drained
   })
 })

@@ -165,7 +165,7 @@ describe('a sandbox whose peer does not answer', () => {
     await vi.waitFor(async () => {
       await expect(payAcross(payer, second, '/bob', '10')).rejects.toMatchObject({ status: 400 })
       expect(print).toHaveBeenCalledWith(expect.stringContaining(told))
-    }, 20_000)
+    }, 50_000)
   })
 })
 

@@ -159,7 +159,7 @@ describe('the person', () => {
     const continuation = { url: grant.continue.uri, accessToken: grant.continue.access_token.value }
     const interact_ref = finish.searchParams.get('interact_ref') ?? ''
     // Refused as too early at first, which costs nothing.
-    await vi.waitFor(() => client.grant.continue(continuation, { interact_ref }), { timeout: 10_000, interval: 200 })
+    await vi.waitFor(() => client.grant.continue(continuation, { interact_ref }), { timeout: 50_000, interval: 200 })
     const browse = await logIn(sandbox)
     const home = await (await browse('/')).text()
     expect(home).toContain(description.client.walletAddress)

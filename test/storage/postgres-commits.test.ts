@@ -133,7 +133,7 @@ describe('a commit', () => {
     for (let round = 0; round < 5; round++) expect(await flushed()).toBe(true)
   })
 
-  it('leaves the connection as the host has set it, whose own statements may go on answering earlier', async () => {
+  it('leaves synchronous_commit of the connection as the host has set it', async () => {
     const pool = openPool(await newSchema(), { synchronous_commit: 'off' }, { max: 1 })
     const storage = await postgresStorage(pool)
     await mustCommit(storage, insertClaim('a'))

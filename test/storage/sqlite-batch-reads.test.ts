@@ -136,7 +136,7 @@ describe('reads of SQLite', () => {
           run: (...parameters) => statement.run(...parameters),
           all: (...parameters) => statement.all(...parameters),
           get,
-          // What node:sqlite has is for integers that are too large: what is locked is not read again.
+          // As node:sqlite has it: a lock must not look like an integer that is too large, and be read again.
           setReadBigInts: (isOn) => statement.setReadBigInts?.(isOn),
         }
       },
