@@ -107,9 +107,9 @@ function underKey<T>(
  * Reads what a request needs, and throws if that rejects, unless the request is a repeat: a repeat gets its first answer,
  * even if what that was based on has changed since. Then nothing is `needed`.
  *
- * `readAhead` may know the record of the key. If there is none, `knowing` remembers that for the first read of `decideOnce`: if
- * the key is used by then, the commit conflicts. If there is one, it is read again: a used one before it answers, an expired one
- * because it may be swept and the key used again, at the same version.
+ * `readAhead` may know the record of the key. If there is none, `knowing` remembers that for the first read of
+ * `decideOnce`: if the key is used by then, the commit conflicts. If there is one, it is read again: a used one before it
+ * answers, an expired one because it may be swept and the key used again, at the same version.
  * @spec OUT-12
  */
 export async function unlessRepeated<T>(

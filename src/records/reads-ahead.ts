@@ -5,7 +5,10 @@ import type { ClientId } from '../protocol/client.ts'
 import { latestValues } from '../protocol/latest-values.ts'
 import { nameOf } from './change.ts'
 
-/** Of how many records, and for how many pages, it is known what is read with them: for twice as many it takes some megabytes. */
+/**
+ * Of how many records, and for how many pages, it is known what is read with them: for twice as many it takes some
+ * megabytes.
+ */
 const RECORDS = 4096
 
 /** The most keys that are read because of one record: whoever asked for a grant has chosen how many entries it has. */

@@ -29,8 +29,8 @@ export async function identifyQuoter(exchange: Exchange): Promise<ReadingCaller>
 }
 
 /**
- * The caller who orders a payment: the quote or the receiver, the `Idempotency-Key`, and what was read after the quote and
- * after the token before, are read together with the token.
+ * The caller who orders a payment: the quote or the receiver, the `Idempotency-Key` if the token is known, and what was
+ * read after the quote and after the token before, are read together with the token.
  */
 export async function identifyPayer(exchange: Exchange): Promise<ReadingCaller> {
   const { readsAhead } = exchange.context
