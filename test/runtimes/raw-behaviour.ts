@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { addressOf, grantAtOnce, type PaymentParties } from './paying-flow.ts'
 
@@ -51,13 +50,18 @@ export function describeRawRequests(partiesOf: () => PaymentParties, drains: boo
       const socket = open(headTo(`POST ${quotes()}`, ['Content-Type: application/json', line]))
       const closed = new Promise((resolve) => socket.once('close', () => resolve(false)))
       const status = statusOn(socket)
+      // Others are answered, and nothing is taken from this one.
+      const stalled = async (): Promise<false> => {
+        for (let others = 0; others < 100; others += 1)
+          await statusOn(open(headTo(`GET ${quotes()}`, ['Connection: close'])))
+        return false
+      }
       const isTaken = async (): Promise<boolean> => {
         // More than a connection buffers on the way.
         for (let sent = 0; sent < 64 * MEBIBYTE; sent += chunk.length) {
           if (socket.write(chunk)) continue
           const drained = new Promise((resolve) => socket.once('drain', () => resolve(true)))
-          const stalled = setTimeout(2000, false, { ref: false })
-          if (!(await Promise.race([drained, closed, stalled]))) return false
+          if (!(await Promise.race(drains ? [drained, closed] : [drained, closed, stalled()]))) return false
         }
         return true
       }
