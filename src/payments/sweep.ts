@@ -6,6 +6,7 @@ import { deleteChange, MOST_CHANGES } from '../records/change.ts'
 import { commitUncontested } from '../records/commit-uncontested.ts'
 import { endGrantChange } from '../records/end-grant.ts'
 import { isOfKind } from '../records/read-record.ts'
+import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { nameRecords, type TakenUp, tryCommit } from '../records/try-commit.ts'
 import { endIncoming, isUntouched } from './incoming-changes.ts'
@@ -120,13 +121,26 @@ const MOST_FAILURES = 8
  * or fewer if a commit that failed has happened after all.
  */
 export async function forgetRecords(context: Context, records: readonly StoredRecord[]): Promise<number> {
-  const changes = records.map(deleteChange)
+  const changes = records.map((record) => forgetChange(context, record))
   try {
     return await commitUncontested(context, changes)
   } catch (cause) {
     tellFault(context, 'a record could not be swept', nameRecords(changes, cause))
   }
   return sweepEach(context, changes.length > 1 ? changes : [], (change) => trySweep(context, [change]))
+}
+
+/**
+ * Deletes a record; an expired `Idempotency-Key` is first put off for a day. Its id can be inserted again, and is then at the
+ * version at which others may just have read the old record, to replace or delete it: only at a later version nobody can take
+ * one for the other.
+ * @spec OUT-12
+ */
+function forgetChange({ clock }: Context, record: StoredRecord): Change {
+  const { dueAt = 0 } = record
+  if (!isOfKind(record, 'idempotency-key') || dueAt >= record.value.expiresAt + CLOCK_ERROR_MILLISECONDS)
+    return deleteChange(record)
+  return { ...record, action: 'replace', dueAt: clock.now() + CLOCK_ERROR_MILLISECONDS }
 }
 
 /** Commits what deletes or ends a record; never rejects, but reports what fails. */

@@ -6,7 +6,7 @@ import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { deleteChange } from './change.ts'
 import { decide } from './decide.ts'
 import { knowingAtFirst, readRecord } from './read-record.ts'
-import { CLOCK_ERROR_MILLISECONDS, IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
+import { IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
 
 /**
  * The change that claims a signature or nonce: it inserts a record with an id derived from that, in the commit of the
@@ -108,8 +108,7 @@ function underKey<T>(
  * even if what that was based on has changed since. Then nothing is `needed`.
  *
  * `readAhead` may know the record of the key. If there is none, `knowing` remembers that for the first read of
- * `decideOnce`: if the key is used by then, the commit conflicts. If there is one, it is read again: a used one before it
- * answers, an expired one because it may be swept and the key used again, at the same version.
+ * `decideOnce`: if the key is used by then, the commit conflicts. If there is one, it is read again.
  * @spec OUT-12
  */
 export async function unlessRepeated<T>(
@@ -153,8 +152,7 @@ function keepAnswerChange(
 ): Change {
   const answer = Object.fromEntries(Object.entries(response).filter(([, member]) => member !== undefined))
   const expiresAt = context.clock.now() + IDEMPOTENCY_KEPT_MILLISECONDS
-  const dueAt = expiresAt + CLOCK_ERROR_MILLISECONDS
-  const kept = { kind: 'idempotency-key', value: { ...key, resourceId, answer, expiresAt }, dueAt } as const
+  const kept = { kind: 'idempotency-key', value: { ...key, resourceId, answer, expiresAt }, dueAt: expiresAt } as const
   return stale === undefined ? { ...kept, action: 'insert' } : { ...kept, action: 'replace', version: stale.version }
 }
 

@@ -2,11 +2,24 @@ import { describe, expect, it } from 'vitest'
 import { keyed } from '../support/keyed.ts'
 import { ALICE, BASE, spendingToken, usd } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
-import { answered, createdBy, end, holdUp, intents, reading, scene, spentBy } from './joint-world.ts'
+import {
+  answered,
+  changesOf,
+  createdBy,
+  end,
+  holdUp,
+  intents,
+  isCommit,
+  reading,
+  scene,
+  spentBy,
+} from './joint-world.ts'
 import { ask, HOUR, signedBy } from './money-world.ts'
 
 /** A receiver that is still open when the key is free again. */
 const WEEK = { settings: { lifetimes: { incomingPaymentSeconds: 7 * 24 * 3600 } } }
+
+const KEY = 'idempotency-key'
 
 const AHEAD = 'access-token incoming-payment idempotency-key spending'
 
@@ -144,11 +157,13 @@ describe('the Idempotency-Key of an order', () => {
     const { world, process, named, keyedOrder } = await keyedScene(WEEK)
     const order = { ...named, debitAmount: usd('2') }
     const otherGrant = await spendingToken(world.wallet, { debitAmount: usd('100') })
+    const other = world.start()
     await answered(process, await keyedOrder(order))
-    world.wallet.clock.advance(49 * HOUR)
+    world.wallet.clock.advance(24 * HOUR)
+    await other.openPayments.sweep()
+    world.wallet.clock.advance(25 * HOUR)
     const repeat = await keyedOrder(order)
     const { held, letGo } = await holdUp(process, isAccount, () => ask(process, repeat))
-    const other = world.start()
     await other.openPayments.sweep()
     expect(await world.storage.all('idempotency-key')).toEqual([])
     const made = await answered(other, await keyedOrder(order, otherGrant))
@@ -159,4 +174,49 @@ describe('the Idempotency-Key of an order', () => {
     expect(await world.storage.all('outgoing-payment')).toHaveLength(3)
     await end(world)
   })
+
+  it('OUT-12 pays once where its expired record is swept, and used by another grant, just before the commit', async () => {
+    const { world, process, named, keyedOrder } = await keyedScene(WEEK)
+    const order = { ...named, debitAmount: usd('2') }
+    const otherGrant = await spendingToken(world.wallet, { debitAmount: usd('100') })
+    await answered(process, await keyedOrder(order))
+    world.wallet.clock.advance(49 * HOUR)
+    const repeat = await keyedOrder(order)
+    const { held, letGo } = await holdUp(
+      process,
+      (call) => createdBy(call) > 0,
+      () => ask(process, repeat),
+    )
+    const other = world.start()
+    await other.openPayments.sweep()
+    const made = await answered(other, await keyedOrder(order, otherGrant))
+    expect(made.status).toBe(201)
+    letGo()
+    expect(await held).toMatchObject({ status: 201, body: made.body })
+    await process.openPayments.drain()
+    expect(await world.storage.all('outgoing-payment')).toHaveLength(3)
+    await end(world)
+  })
+
+  it.each(['first', 'second'])(
+    'OUT-12 pays once where two processes sweep it: the %s sweep late in one',
+    async (which) => {
+      const { world, process, named, keyedOrder } = await keyedScene(WEEK)
+      const order = { ...named, debitAmount: usd('2') }
+      const other = world.start()
+      await answered(process, await keyedOrder(order))
+      world.wallet.clock.advance(24 * HOUR)
+      if (which === 'second') await other.openPayments.sweep()
+      world.wallet.clock.advance(25 * HOUR)
+      const isLate = (call: Call): boolean => isCommit(call) && changesOf(call).some(({ kind }) => kind === KEY)
+      const { held, letGo } = await holdUp(process, isLate, () => process.openPayments.sweep())
+      await other.openPayments.sweep()
+      const made = await answered(other, await keyedOrder(order))
+      letGo()
+      await held
+      expect(await answered(other, await keyedOrder(order))).toMatchObject({ status: 201, body: made.body })
+      expect(await world.storage.all('outgoing-payment')).toHaveLength(3)
+      await end(world)
+    },
+  )
 })
