@@ -134,10 +134,13 @@ export function watchCommits({ storage, excess, far, now, met, violate }: Commit
     must(isNext, () => `7: quote ${quote.id} went from ${from?.state} to ${quote.state}, its payment to ${became}`)
   }
 
-  function checkKey(writes: readonly Write[], after: StoredRecord): void {
-    const { id, resourceId } = after.value as RecordTypes['idempotency-key']
+  /** A key is written with what was made under it and, once it has expired, put off before it is deleted. */
+  function checkKey(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void {
+    const { id, resourceId, expiresAt } = after.value as RecordTypes['idempotency-key']
+    const from = before?.value as RecordTypes['idempotency-key'] | undefined
     const isMade = writes.some((one) => one.before === undefined && one.after?.value.id === resourceId)
-    must(isMade, () => `key ${id} was written without what was made under it`)
+    const isPutOff = from?.resourceId === resourceId && now() + HALF_A_DAY >= expiresAt
+    must(isMade || isPutOff, () => `key ${id} was written without what was made under it`)
   }
 
   function checkWrite(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void {
@@ -156,7 +159,7 @@ export function watchCommits({ storage, excess, far, now, met, violate }: Commit
     if (kind === 'access-token') checkToken(after)
     if (kind === 'grant') checkGrant(before, after)
     if (kind === 'quote') checkQuote(writes, before, after)
-    if (kind === 'idempotency-key') checkKey(writes, after)
+    if (kind === 'idempotency-key') checkKey(writes, before, after)
     if (kind === 'signed-request') must(before === undefined, () => `7: the signed request ${value.id} changed`)
   }
 
