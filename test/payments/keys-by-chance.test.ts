@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { keyed } from '../support/keyed.ts'
 import { randomNumbers } from '../support/random-numbers.ts'
-import { ALICE, BASE, usd } from '../support/test-wallet.ts'
+import { ALICE, BASE, spendingToken, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { scene } from './joint-world.ts'
 import { checkMoney } from './money-invariants.ts'
@@ -20,11 +20,15 @@ interface Given {
   readonly answer: ProcessAnswer | undefined
 }
 
-/** Three processes that get orders under two keys, some of them again and some with another amount, in many orders. */
+/**
+ * Three processes that get orders under two keys and two grants, some of them again and some with another amount, in many
+ * orders, and sweep meanwhile.
+ */
 async function giveByChance(seed: number) {
   const random = randomNumbers(seed)
   const below = (count: number): number => Math.floor(random() * count)
   const { world, tokens, incomingUrl } = await scene(MONTH)
+  const grants = [tokens.spending, await spendingToken(world.wallet, { debitAmount: usd('100') })]
   const { clock } = world.wallet
   const start = (): Process => {
     const process = world.start()
@@ -42,7 +46,7 @@ async function giveByChance(seed: number) {
     clock.advance(100)
     const [key, amount] = [`key-${below(2)}`, random() < 0.7 ? '3' : '4']
     const json = { walletAddress: ALICE, incomingPayment: incomingUrl, debitAmount: usd(amount) }
-    const request = await signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json, keyed(key))
+    const request = await signedBy(world, 'POST', `${BASE}/outgoing-payments`, grants[below(2)] ?? '', json, keyed(key))
     return { key, amount, request }
   }
   const giveOne = async (): Promise<void> => {
@@ -58,14 +62,20 @@ async function giveByChance(seed: number) {
   const giveThree = async (): Promise<void> => {
     for (let count = 0; count < 3; count++) await giveOne()
   }
-  for (let day = 0; day < 3; day++) {
+  const sweepOne = async (): Promise<void> => {
+    await turns(below(100))
+    await processes[below(3)]?.openPayments.sweep()
+  }
+  for (let day = 0; day < 5; day++) {
     await Promise.all([
       giveThree(),
       giveThree(),
       giveThree(),
       giveThree(),
       giveThree(),
-      processes[below(3)]?.openPayments.sweep(),
+      sweepOne(),
+      sweepOne(),
+      sweepOne(),
     ])
     clock.advance(random() < 0.5 ? DAY : 2 * DAY)
     // What was signed before is too old by now.
