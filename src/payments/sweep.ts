@@ -131,16 +131,15 @@ export async function forgetRecords(context: Context, records: readonly StoredRe
 }
 
 /**
- * Deletes a record; an expired `Idempotency-Key` is first put off for a day. Its id can be inserted again, and is then at the
- * version at which others may just have read the old record, to replace or delete it: only at a later version nobody can take
- * one for the other.
+ * Deletes a record; an `Idempotency-Key` that has just expired is first put off for a day. Its id can be inserted again, and is
+ * then at the version at which others may just have read the old record, to replace or delete it: only at a later version
+ * nobody can take one for the other.
  * @spec OUT-12
  */
 function forgetChange({ clock }: Context, record: StoredRecord): Change {
-  const { dueAt = 0 } = record
-  if (!isOfKind(record, 'idempotency-key') || dueAt >= record.value.expiresAt + CLOCK_ERROR_MILLISECONDS)
-    return deleteChange(record)
-  return { ...record, action: 'replace', dueAt: clock.now() + CLOCK_ERROR_MILLISECONDS }
+  return isOfKind(record, 'idempotency-key') && record.dueAt === record.value.expiresAt
+    ? { ...record, action: 'replace', dueAt: clock.now() + CLOCK_ERROR_MILLISECONDS }
+    : deleteChange(record)
 }
 
 /** Commits what deletes or ends a record; never rejects, but reports what fails. */

@@ -77,8 +77,7 @@ export async function decideOnce<T>(
 }
 
 /**
- * What `decideOnce` would commit and answer, for a commit shared with others; `undefined` if there is a record of the key,
- * even an expired one.
+ * What `decideOnce` would commit and answer, for a commit shared with others; `undefined` if the key is used.
  */
 export async function planOnce<T>(
   context: Context,
@@ -86,8 +85,8 @@ export async function planOnce<T>(
   attempt: () => Promise<Effect<T>>,
 ): Promise<Plan<Once<T>> | undefined> {
   const found = await readRecord(context.storage, 'idempotency-key', key?.id)
-  if (found !== undefined) return undefined
-  const { changes, answer } = underKey(context, key, await attempt(), undefined)
+  if (isUsed(context, found)) return undefined
+  const { changes, answer } = underKey(context, key, await attempt(), found)
   return { changes: [...changes, ...claims], answer }
 }
 
@@ -107,8 +106,8 @@ function underKey<T>(
  * Reads what a request needs, and throws if that rejects, unless the request is a repeat: a repeat gets its first answer,
  * even if what that was based on has changed since. Then nothing is `needed`.
  *
- * `readAhead` may know the record of the key. If there is none, `knowing` remembers that for the first read of
- * `decideOnce`: if the key is used by then, the commit conflicts. If there is one, it is read again.
+ * `readAhead` may know the record of the key. If that is not used, `knowing` remembers it for the first read of `decideOnce`:
+ * if the key is used by then, the commit conflicts. A used one is read again.
  * @spec OUT-12
  */
 export async function unlessRepeated<T>(
@@ -123,8 +122,7 @@ export async function unlessRepeated<T>(
   if (isUsed(context, found)) return { knowing: context }
   try {
     const needed = await readNeeded()
-    if (found !== undefined) return { needed, knowing: context }
-    const knowingKey = knowingAtFirst(storage, [{ kind: 'idempotency-key', id: key.id }], [undefined])
+    const knowingKey = knowingAtFirst(storage, [{ kind: 'idempotency-key', id: key.id }], [found])
     return { needed, knowing: { ...context, storage: knowingKey } }
   } catch (refusal) {
     if (isUsed(context, await readRecord(storage, 'idempotency-key', key.id))) return { knowing: context }
