@@ -3,7 +3,6 @@ import {
   invalidContinuation,
   missingManagementToken,
   requestDenied,
-  unknownClient,
   unknownContinuation,
   wrongContinuationToken,
 } from '../errors/conditions.ts'
@@ -55,7 +54,7 @@ export function identifyByGrant(unknown: () => OpenPaymentsError): (exchange: Ex
     if (record === undefined) throw unknown()
     if (!isEqualDigest(await context.secrets.digest(token), record.value.continuationHash))
       throw wrongContinuationToken()
-    const { proof } = await proveGrantHolder(exchange, candidates, { ...record.value, grantId: id }, unknownClient)
+    const { proof } = await proveGrantHolder(exchange, candidates, { ...record.value, grantId: id })
     return { presented: record, continuationToken: token, proof }
   }
 }

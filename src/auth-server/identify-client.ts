@@ -27,7 +27,7 @@ export async function identifyClient(exchange: Exchange): Promise<ClientCaller> 
     'jwk' in client
       ? await holderOfKey(exchange, client.jwk)
       : await holderOfAddress(exchange, client.walletAddress, candidates)
-  const proof = await proveSignature(exchange, candidates, holder, unknownClient)
+  const proof = await proveSignature(exchange, candidates, holder)
   exchange.noteCaller(holder.client)
   return { holder, proof }
 }

@@ -1,4 +1,4 @@
-import { invalidRotation, missingManagementToken, unknownClient, unknownManagedToken } from '../errors/conditions.ts'
+import { invalidRotation, missingManagementToken, unknownManagedToken } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { checkMediaType } from '../http/body.ts'
 import { presentedToken, proveTokenHolder, signaturesOf, type TokenCaller } from '../http/credentials.ts'
@@ -36,7 +36,7 @@ export function identifyByToken(unknown: () => OpenPaymentsError): (exchange: Ex
     const candidates = await signaturesOf(exchange)
     const record = await readRecord(context.storage, 'access-token', await tokenIdOf(context.secrets, value))
     if (record === undefined || record.value.manageId !== params['id']) throw unknown()
-    return proveTokenHolder(exchange, candidates, record, unknownClient)
+    return proveTokenHolder(exchange, candidates, record)
   }
 }
 

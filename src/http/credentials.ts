@@ -1,5 +1,4 @@
-import { invalidSignature, invalidToken, missingAuthorization } from '../errors/conditions.ts'
-import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
+import { invalidSignature, invalidToken, missingAuthorization, unknownClient } from '../errors/conditions.ts'
 import type { SignatureCandidate } from '../http-signatures/signature-candidate.ts'
 import { readSignatures, verifySignatures } from '../http-signatures/verify-signature.ts'
 import type { Context } from '../ports/context.ts'
@@ -105,7 +104,7 @@ async function proveCaller(exchange: Exchange, found: readonly (StoredRecord | u
   const { context } = exchange
   const [presented] = recordsOfKind(found, 'access-token')
   if (presented === undefined || !isUsableToken(presented.value, context.clock.now())) throw invalidToken()
-  return proveTokenHolder(exchange, await signaturesOf(exchange), presented, invalidSignature)
+  return proveTokenHolder(exchange, await signaturesOf(exchange), presented)
 }
 
 /**
@@ -153,18 +152,12 @@ export async function proveTokenHolder(
   exchange: Exchange,
   candidates: readonly SignatureCandidate[],
   presented: StoredRecord<'access-token'>,
-  unknownKey: RefuseUnknownKey,
 ): Promise<TokenCaller> {
   const { value: token } = presented
-  const { proof, written } = await proveGrantHolder(exchange, candidates, token, unknownKey)
+  const { proof, written } = await proveGrantHolder(exchange, candidates, token)
   // The grant may have a newer token by now than the one presented.
   return { token, presented: written?.value.id === token.id ? written : presented, proof }
 }
-
-const BOUND_TO_ANOTHER = 'the grant is bound to another key'
-
-/** The refusal of a request none of whose signatures names a key that the client has now. Each server has its own. */
-export type RefuseUnknownKey = (reason: string) => OpenPaymentsError
 
 /**
  * Proves that the holder of a grant, or of its token, signed the request. Keys that the grant has not seen are recorded
@@ -174,28 +167,28 @@ export async function proveGrantHolder(
   exchange: Exchange,
   candidates: readonly SignatureCandidate[],
   holder: KeyHolder & { readonly grantId: string },
-  unknownKey: RefuseUnknownKey,
 ): Promise<{ readonly proof: Proof; readonly written?: StoredRecord<'access-token'> | undefined }> {
   const { grantId } = holder
-  const proof = await proveSignature(exchange, candidates, holder, unknownKey)
+  const proof = await proveSignature(exchange, candidates, holder)
   exchange.noteCaller(holder.client, grantId)
   if (newKeys(proof.keys, holder.keys).length === 0) return { proof }
   return { proof, written: await pinKeys(exchange.context, grantId, proof.keys) }
 }
 
+const BOUND_TO_ANOTHER = 'the grant is bound to another key'
+
 /**
- * Verifies a signature with the keys of its holder, and prepares the claims that make it single use. Throws
- * `unknownKey` if no signature names a key that the holder has now; if one does, either the signature itself is
- * wrong, or the grant is bound to another key.
+ * Verifies a signature with the keys of its holder, and prepares the claims that make it single use. If none verifies, either
+ * no signature names a key that the holder has now, which each server refuses in its own way; or the signature itself is
+ * wrong; or the grant is bound to another key.
  * @spec KEY-12
  */
 export async function proveSignature(
   exchange: Exchange,
   candidates: readonly SignatureCandidate[],
   holder: KeyHolder,
-  unknownKey: RefuseUnknownKey,
 ): Promise<Proof> {
-  const { context } = exchange
+  const { context, role } = exchange
   // Each once: several signatures of a request may name the same key.
   const findings = new Map<string, Promise<FoundKey>>()
   const findSigner = async (keyId: string): Promise<ClientKey | undefined> => {
@@ -207,7 +200,8 @@ export async function proveSignature(
   const result = await verifySignatures(candidates, findSigner, context.cryptography)
   if (!result.ok) {
     const keys = await Promise.all(findings.values())
-    if (keys.every((key) => key === 'unknown')) throw unknownKey(result.reason)
+    if (keys.every((key) => key === 'unknown'))
+      throw role === 'auth-server' ? unknownClient(result.reason) : invalidSignature(result.reason)
     const isTried = keys.some((key) => typeof key !== 'string')
     throw invalidSignature(isTried ? result.reason : BOUND_TO_ANOTHER)
   }

@@ -18,6 +18,8 @@ export interface Exchange {
   /** How many turns had ended by then (`InTurn`). */
   readonly endedTurns: number
   readonly operation: OperationId
+  /** The server that answers. */
+  readonly role: ServerRole
   /** Whether the operation is charged to a quota. @spec T-37 */
   readonly isCharged: boolean
   /** The configured origin of the server that answers; the URLs that clients sign begin with it. @spec SIG-29 */

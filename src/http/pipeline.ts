@@ -73,6 +73,7 @@ function createExchange(
     startedAt: context.clock.now(),
     endedTurns: context.inTurn.ended(),
     operation: route.operation,
+    role: route.role,
     isCharged: route.isCharged,
     path,
     params,
