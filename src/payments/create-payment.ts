@@ -47,7 +47,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const id = context.secrets.randomId()
   // Reads only after a conflict, like every `knownAtFirst`.
   const readToken = knownAtFirst(context.storage, presented)
-  const { needed, knowing } = await unlessRepeated(context, key, order.readAhead, order.readTerms)
+  const { needed, isKeyFree } = await unlessRepeated(context, key, order.readAhead, order.readTerms)
   let terms = needed
   const turn = turnAtGrant(presented.value.grantId)
   // Whoever has had the turn since has charged the grant, and may have used the key: then both are read again.
@@ -62,7 +62,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
     turn,
     // Only for a commit shared with orders that wait; an order alone in its line goes the second way.
     (before) => planOnce(context, order, async () => effectOf(await before)),
-    () => decideOnce(isQuiet ? knowing : context, order, () => effectOf([])),
+    () => decideOnce(context, order, () => effectOf([]), isKeyFree && isQuiet),
   )
   if (once.isRepeat) return resumePayment(context, presented.value, once.resourceId, once.response)
   const { record, spent } = once.made

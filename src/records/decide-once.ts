@@ -5,7 +5,7 @@ import type { KeptAnswer, KeyedRequest } from '../protocol/idempotency-key.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { deleteChange } from './change.ts'
 import { decide } from './decide.ts'
-import { knowingAtFirst, readRecord } from './read-record.ts'
+import { readRecord } from './read-record.ts'
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
 
 /**
@@ -45,19 +45,27 @@ export type Once<T> =
 /**
  * Decides as `decide` does, and at most once under a key: the key is written in the commit of the effect, so that
  * neither exists without the other. The key is looked up before the replay claims are checked, so that even the
- * identical request, signature included, gets its answer. Throws if the key was used with another body.
+ * identical request, signature included, gets its answer. Throws if the key was used with another body. `isKeyFree`: the
+ * key was just looked up and has no record, so it is not looked up before the first attempt: if it is used by then, the commit
+ * conflicts.
  * @spec OUT-12
  */
 export async function decideOnce<T>(
   context: Context,
   used: SingleUse,
   attempt: () => Promise<Effect<T>>,
+  isKeyFree = false,
 ): Promise<Once<T>> {
   const { claims, key } = used
   /** Set by `earlier`, which runs before each attempt: so an attempt finds it absent or expired. */
   let kept: StoredRecord<'idempotency-key'> | undefined
+  let isKnownFree = isKeyFree
   const earlier = async (): Promise<Once<T> | undefined> => {
     if (key === undefined) return undefined
+    if (isKnownFree) {
+      isKnownFree = false
+      return undefined
+    }
     kept = await readRecord(context.storage, 'idempotency-key', key.id)
     if (!isUsed(context, kept)) return undefined
     const { bodyHash, answer, resourceId } = kept.value
@@ -106,8 +114,8 @@ function underKey<T>(
  * Reads what a request needs, and throws if that rejects, unless the request is a repeat: a repeat gets its first answer,
  * even if what that was based on has changed since. Then nothing is `needed`.
  *
- * `readAhead` may know the record of the key. If that is not used, `knowing` remembers it for the first read of `decideOnce`:
- * if the key is used by then, the commit conflicts. A used one is read again.
+ * `readAhead` may know the record of the key. If there is none, the key is free, and `decideOnce` need not look it up again. If
+ * there is one, it does.
  * @spec OUT-12
  */
 export async function unlessRepeated<T>(
@@ -115,17 +123,13 @@ export async function unlessRepeated<T>(
   key: KeyedRequest | undefined,
   readAhead: Storage,
   readNeeded: () => Promise<T>,
-): Promise<{ readonly needed?: T; readonly knowing: Context }> {
-  if (key === undefined) return { needed: await readNeeded(), knowing: context }
-  const { storage } = context
-  const found = await readRecord(readAhead, 'idempotency-key', key.id)
-  if (isUsed(context, found)) return { knowing: context }
+): Promise<{ readonly needed?: T; readonly isKeyFree: boolean }> {
+  const found = key && (await readRecord(readAhead, 'idempotency-key', key.id))
+  if (isUsed(context, found)) return { isKeyFree: false }
   try {
-    const needed = await readNeeded()
-    const knowingKey = knowingAtFirst(storage, [{ kind: 'idempotency-key', id: key.id }], [found])
-    return { needed, knowing: { ...context, storage: knowingKey } }
+    return { needed: await readNeeded(), isKeyFree: found === undefined }
   } catch (refusal) {
-    if (isUsed(context, await readRecord(storage, 'idempotency-key', key.id))) return { knowing: context }
+    if (isUsed(context, await readRecord(context.storage, 'idempotency-key', key?.id))) return { isKeyFree: false }
     throw refusal
   }
 }

@@ -212,7 +212,7 @@ export const OF_ORDERS: readonly Scenario[] = [
         edits: [
           {
             file: ONCE,
-            find: "if (isUsed(context, await readRecord(storage, 'idempotency-key', key.id))) return",
+            find: "if (isUsed(context, await readRecord(context.storage, 'idempotency-key', key?.id))) return",
             put: 'if (context === undefined) return',
           },
         ],
