@@ -14,11 +14,11 @@ import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import { isSameAsset } from './protocol/amount.ts'
 import { quotaKeysOf } from './protocol/client.ts'
 import { createDecideTogether } from './records/decide-together.ts'
+import { createExpectedReads } from './records/expected-reads.ts'
 import { guardDirectory } from './records/guard-directory.ts'
 import { guardKeyResolver } from './records/guard-key-resolver.ts'
 import { guardStorage } from './records/guard-storage.ts'
 import { createTurns } from './records/in-turn.ts'
-import { createReadsAhead } from './records/reads-ahead.ts'
 import { derivedSecrets } from './runtime/derived-secrets.ts'
 import { fetchKeyResolver } from './runtime/fetch-key-resolver.ts'
 import { outboundRequests } from './runtime/outbound-requests.ts'
@@ -78,7 +78,7 @@ export function createContext(options: OpenPaymentsOptions): Context {
     // Money events are only kept if somebody asked for them: the default sink would acknowledge and drop them.
     ...(options.onEvent && { deliverEvent: (event) => deliverInTime(clock, onEvent, event) }),
     inTurn,
-    readsAhead: createReadsAhead(),
+    expectedReads: createExpectedReads(),
     decideTogether: createDecideTogether({ storage, clock, emit }, inTurn),
   } satisfies Context)
 }

@@ -4,8 +4,8 @@ import type { Access } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import type { Grant } from '../protocol/grant.ts'
 import { entryWindows, spendingIdsOf } from '../protocol/spending-windows.ts'
+import { expectSpending } from '../records/expected-reads.ts'
 import { freshId } from '../records/fresh-id.ts'
-import { noteSpendingAhead } from '../records/reads-ahead.ts'
 import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { tokenIdOf, tokenValueOf } from '../records/token-value.ts'
 
@@ -53,7 +53,7 @@ export async function newAccessToken(context: Context, grant: Grant, now = conte
     issuedAt,
     expiresAt: now + lifetimes.accessTokenSeconds * 1000,
   }
-  noteSpendingAhead(context, token, spendingIdsOf(entryWindows(token, now, policies.intervalCounting)))
+  expectSpending(context, token, spendingIdsOf(entryWindows(token, now, policies.intervalCounting)))
   return { token, value }
 }
 

@@ -10,7 +10,7 @@ import type { PublicKey } from '../protocol/json-web-key.ts'
 import { asCommitted } from '../records/as-committed.ts'
 import { decide } from '../records/decide.ts'
 import type { ReplayClaims } from '../records/decide-once.ts'
-import { knowingAtFirst, readRecord, recordsOfKind } from '../records/read-record.ts'
+import { readRecord, recordsOfKind, storageKnowing } from '../records/read-record.ts'
 import { tokenIdOf } from '../records/token-value.ts'
 import { type ClientKey, type FoundKey, findClientKey, type KeyHolder } from './client-key.ts'
 import type { Exchange } from './exchange.ts'
@@ -74,7 +74,7 @@ export async function identifyTokenAndRecord<K extends RecordKind>(
 /** A caller for whom more was read together with the token. */
 export interface ReadingCaller extends TokenCaller {
   /** The storage; what was read together with the token is the answer to the first read of it. */
-  readonly storage: Storage
+  readonly readAhead: Storage
 }
 
 /**
@@ -89,7 +89,7 @@ export async function identifyTokenReadingAhead(
   const { storage } = exchange.context
   const found = await storage.get([token, ...ahead])
   const caller = await proveCaller(exchange, found)
-  return { ...caller, storage: knowingAtFirst(storage, ahead, found.slice(1)) }
+  return { ...caller, readAhead: storageKnowing(storage, ahead, found.slice(1)) }
 }
 
 /** The record of the token that a request presents. Throws the 401 if it presents none. */

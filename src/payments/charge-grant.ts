@@ -6,8 +6,8 @@ import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE, storedAmount } fr
 import type { RailTerms } from '../protocol/delivery.ts'
 import { type EntryWindow, entryWindows, spendingIdsOf } from '../protocol/spending-windows.ts'
 import { chargeSpending, type LastCharge, receivedIn, type Spending } from '../protocol/spent-amounts.ts'
+import { expectSpending } from '../records/expected-reads.ts'
 import { readRecords } from '../records/read-record.ts'
-import { noteSpendingAhead } from '../records/reads-ahead.ts'
 
 /** A payment as the limits of a grant see it. */
 export interface Charge {
@@ -53,7 +53,7 @@ export async function chargeGrant(
   { uncommitted, readAhead }: { readonly uncommitted: readonly Change[]; readonly readAhead?: Storage | undefined },
 ): Promise<ChargedGrant> {
   const all = entryWindows(token, now, context.policies.intervalCounting)
-  noteSpendingAhead(context, token, spendingIdsOf(all))
+  expectSpending(context, token, spendingIdsOf(all))
   const windows = all.filter(({ access }) => coversWalletAddress(access, charge.walletAddress))
   const ids = spendingIdsOf(windows)
   const ahead = readAhead && chargeFirst(windows.slice(0, 1), await readSpending(readAhead, ids, uncommitted), charge)

@@ -1,4 +1,5 @@
 import type { ClientId } from '../protocol/client.ts'
+import type { LatestValues } from '../protocol/latest-values.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { Clock } from './clock.ts'
 import type { Cryptography } from './cryptography.ts'
@@ -96,16 +97,13 @@ export interface InTurn {
  * What was read after a token or a quote: next time all of it is read in one round trip. A guess: nothing is decided by it, and
  * what it misses is read when it is needed.
  */
-export interface ReadsAhead {
-  /** What is worth reading together with this record. */
-  with(key: Key): readonly Key[]
-  /** The client of a token, by which the records of its `Idempotency-Key`s are named. */
-  clientOf(token: Key): ClientId | undefined
-  /** `client`: that of a token. */
-  note(key: Key, others: readonly Key[], client?: ClientId): void
-  /** The page of a list that was read for a request with this token and target. */
-  pageOf(token: Key, target: string): ListQuery | undefined
-  notePage(token: Key, target: string, page: ListQuery): void
+export interface ExpectedReads {
+  /** By the id of a token: what its grant has spent, and its client, by which its `Idempotency-Key`s are named. */
+  readonly ofTokens: LatestValues<{ readonly spending: readonly Key[]; readonly client: ClientId }>
+  /** By the id of a quote: its receiver. */
+  readonly ofQuotes: LatestValues<Key>
+  /** By the id of a token and the target of its request: the page of a list. */
+  readonly ofPages: LatestValues<ListQuery>
 }
 
 /**
@@ -164,7 +162,7 @@ export interface Context {
    */
   readonly deliverEvent?: (event: MoneyEvent) => Promise<void>
   readonly inTurn: InTurn
-  readonly readsAhead: ReadsAhead
+  readonly expectedReads: ExpectedReads
   /**
    * Decides in the turn of a key, as `inTurn` does, and if possible in one commit with the others that wait for the same
    * turn.

@@ -56,7 +56,7 @@ export function knownAtFirst<K extends RecordKind>(
  * A storage whose first read of each of these keys is answered with what is known, if that is all that is asked for; every
  * other read is a read. For what a request has just read, and decides on as if it had read it only now.
  */
-export function knowingAtFirst(
+export function storageKnowing(
   storage: Storage,
   keys: readonly Key[],
   found: readonly (StoredRecord | undefined)[],

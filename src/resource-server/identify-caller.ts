@@ -29,25 +29,27 @@ export async function identifyQuoter(exchange: Exchange): Promise<ReadingCaller>
 }
 
 /**
- * The caller who orders a payment: the quote or the receiver, the `Idempotency-Key` if the token is known, and what was
- * read after the quote and after the token before, are read together with the token.
+ * The caller who orders a payment. Read together with the token: the quote or the receiver that the body names; if the token is
+ * known, the `Idempotency-Key` and what the grant has spent; if the quote is known, its receiver.
  */
 export async function identifyPayer(exchange: Exchange): Promise<ReadingCaller> {
-  const { readsAhead } = exchange.context
+  const { ofTokens, ofQuotes } = exchange.context.expectedReads
   const token = await keyOfToken(exchange)
+  const known = ofTokens.get(token.id)
   const named = namedIn(exchange, QUOTE, receiverAs('incomingPayment'))
   return identifyTokenReadingAhead(exchange, token, [
     ...named,
-    ...(await keyRecordOf(exchange, readsAhead.clientOf(token))),
-    ...named.flatMap(readsAhead.with),
-    ...readsAhead.with(token),
+    ...(known ? await keyRecordOf(exchange, known.client) : []),
+    ...named.flatMap(({ id }) => ofQuotes.get(id) ?? []),
+    ...(known?.spending ?? []),
   ])
 }
 
 /** The caller who asks what its grant has spent: that is read together with the token. */
 export async function identifySpender(exchange: Exchange): Promise<ReadingCaller> {
   const token = await keyOfToken(exchange)
-  return identifyTokenReadingAhead(exchange, token, exchange.context.readsAhead.with(token))
+  const known = exchange.context.expectedReads.ofTokens.get(token.id)
+  return identifyTokenReadingAhead(exchange, token, known?.spending ?? [])
 }
 
 const CURSOR = /[?&]cursor=([\da-f]+)(?:&|$)/
@@ -63,24 +65,28 @@ export function identifyLister(
     const { request, context } = exchange
     const id = CURSOR.exec(request.target)?.[1] ?? ''
     const token = await keyOfToken(exchange)
-    const list = listingAhead(context, token, request.target)
+    const list = readPageAhead(context, token, request.target)
     const caller = await identifyTokenReadingAhead(exchange, token, isIdentifier(id) ? [{ kind, id }] : [])
-    return { ...caller, storage: { ...caller.storage, list } }
+    return { ...caller, readAhead: { ...caller.readAhead, list } }
   }
 }
 
-/** `list` of the storage. The page that this token and target led to before is read now, in case it is asked for first. */
-function listingAhead({ storage, readsAhead, ongoing }: Context, token: Key, target: string): Storage['list'] {
-  const known = readsAhead.pageOf(token, target)
-  const reading = known && storage.list(known)
+/** The longest target that is remembered: several times as long as one that names a wallet address and a cursor. */
+const LONGEST_TARGET = 512
+
+/** Begins to read the page that this token and target led to before. If the first page that is asked for is that, it is it. */
+function readPageAhead({ storage, expectedReads, ongoing }: Context, token: Key, target: string): Storage['list'] {
+  const name = `${token.id} ${target}`
+  const expected = expectedReads.ofPages.get(name)
+  const reading = expected && storage.list(expected)
   // If the request is refused before, nobody waits for it but `drain()`.
   if (reading !== undefined) ongoing.keep(reading)
   let isFirst = true
   return (page) => {
     if (!isFirst) return storage.list(page)
     isFirst = false
-    readsAhead.notePage(token, target, page)
-    return reading !== undefined && JSON.stringify(known) === JSON.stringify(page) ? reading : storage.list(page)
+    if (target.length <= LONGEST_TARGET) expectedReads.ofPages.set(name, page)
+    return reading !== undefined && JSON.stringify(expected) === JSON.stringify(page) ? reading : storage.list(page)
   }
 }
 

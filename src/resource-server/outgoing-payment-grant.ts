@@ -5,8 +5,8 @@ import type { Result } from '../http/respond.ts'
 import { amountOf } from '../protocol/amount.ts'
 import { entryWindows, spendingIdsOf } from '../protocol/spending-windows.ts'
 import { type Spending, type SpentAmounts, spentAmountsOf } from '../protocol/spent-amounts.ts'
+import { expectSpending } from '../records/expected-reads.ts'
 import { readRecords } from '../records/read-record.ts'
-import { noteSpendingAhead } from '../records/reads-ahead.ts'
 
 const NOTHING: SpentAmounts = { spentDebitAmount: null, spentReceiveAmount: null }
 
@@ -20,8 +20,8 @@ export async function getOutgoingPaymentGrant({ exchange, caller }: Input<Readin
   await claimSignature(exchange, caller.proof)
   const windows = entryWindows(caller.token, context.clock.now(), context.policies.intervalCounting)
   const ids = spendingIdsOf(windows)
-  noteSpendingAhead(context, caller.token, ids)
-  const stored = await readRecords(caller.storage, 'spending', ids)
+  expectSpending(context, caller.token, ids)
+  const stored = await readRecords(caller.readAhead, 'spending', ids)
   const find = (id: string): Spending | undefined => stored.find((record) => record.value.id === id)?.value
   const charged = windows
     .flatMap(({ windowId, lifeId }) => {

@@ -45,7 +45,7 @@ export async function createOutgoingPayment({
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'outgoing-payment', 'create', body.walletAddress)
   const readTerms = async (): Promise<PaymentTerms> => {
-    const reading = { ...timed, storage: caller.storage }
+    const reading = { ...timed, storage: caller.readAhead }
     const payer = await activeWalletAddress(reading, caller, url)
     const terms =
       'quoteId' in body
@@ -56,7 +56,7 @@ export async function createOutgoingPayment({
   const { record, answer, isOurs, written } = await createPayment(timed, {
     ...use,
     presented: caller.presented,
-    readAhead: caller.storage,
+    readAhead: caller.readAhead,
     endedTurns: exchange.endedTurns,
     signedRequest: signedRequestOf(exchange, caller),
     readTerms,

@@ -41,7 +41,7 @@ export async function answerList<K extends 'incoming-payment' | 'outgoing-paymen
   const client = visibleClient(context, caller, kind, found.url)
   const scope = { kind, walletAddress: found.url, ...(client !== undefined && { client }) }
   const list: List<K> = { ...scope, isShown: (item) => !isOfOtherAccount(caller.token, item) }
-  const { items, pagination } = await listPage(caller.storage, list, page)
+  const { items, pagination } = await listPage(caller.readAhead, list, page)
   return { status: 200, body: { pagination, result: items.map(toWire) } }
 }
 

@@ -25,7 +25,7 @@ import { singleUseOf } from './single-use.ts'
 /** `create-quote`. @spec QUO-1 @spec QUO-2 @spec QUO-6 */
 export async function createQuote({ exchange, caller, body }: Input<ReadingCaller, CreateQuote>): Promise<Result> {
   const { context } = exchange
-  const timed = { ...withAnswerDeadline(context, exchange.startedAt), storage: caller.storage }
+  const timed = { ...withAnswerDeadline(context, exchange.startedAt), storage: caller.readAhead }
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'quote', 'create', body.walletAddress)
   const once = await decideOnce(timed, use, async () => {
@@ -64,7 +64,7 @@ async function intendQuote(
   const lifetime = createdAt + context.lifetimes.quoteSeconds * 1000
   const id = freshId(context.secrets, createdAt)
   if (receiver.kind === 'local')
-    context.readsAhead.note({ kind: 'quote', id }, [{ kind: 'incoming-payment', id: receiver.record.value.id }])
+    context.expectedReads.ofQuotes.set(id, { kind: 'incoming-payment', id: receiver.record.value.id })
   return {
     id,
     walletAddress: payer.url,

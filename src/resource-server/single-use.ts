@@ -28,14 +28,10 @@ export async function singleUseOf(exchange: Exchange, { token, proof }: TokenCal
   return { claims, nonceClaims, key: { id, bodyHash } }
 }
 
-/**
- * The record of the key that a request names, as far as its header tells: nothing is checked. None if its client is not known
- * yet.
- */
-export async function keyRecordOf(exchange: Exchange, client: ClientId | undefined): Promise<readonly Key[]> {
+/** The record of the key that a request of a client names, as far as its header tells: nothing is checked. */
+export async function keyRecordOf(exchange: Exchange, client: ClientId): Promise<readonly Key[]> {
   const key = parseIdempotencyKey(exchange.request.headerLines(FIELD))
-  if (key === undefined || client === undefined) return []
-  return [{ kind: 'idempotency-key', id: await keyIdOf(exchange, client, key) }]
+  return key === undefined ? [] : [{ kind: 'idempotency-key', id: await keyIdOf(exchange, client, key) }]
 }
 
 function keyIdOf({ context, operation }: Exchange, client: ClientId, key: string): Promise<string> {

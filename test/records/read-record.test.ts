@@ -1,7 +1,7 @@
 import type { Key, StoredRecord } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { expect, it } from 'vitest'
-import { knowingAtFirst } from '../../src/records/read-record.ts'
+import { storageKnowing } from '../../src/records/read-record.ts'
 
 const keyOf = (id: string): Key => ({ kind: 'replay-claim', id })
 
@@ -11,7 +11,7 @@ async function knowing() {
   const claimOf = (id: string) => ({ id, expiresAt: 1 })
   await storage.commit(['a', 'b'].map((id) => ({ action: 'insert', kind: 'replay-claim', value: claimOf(id) })))
   const known = { kind: 'replay-claim', version: 0, value: claimOf('a') } satisfies StoredRecord
-  const { get } = knowingAtFirst(storage, [keyOf('a'), keyOf('b')], [known, undefined])
+  const { get } = storageKnowing(storage, [keyOf('a'), keyOf('b')], [known, undefined])
   /** The versions that a read answers. */
   return async (...keys: readonly Key[]) => (await get(keys)).map((record) => record?.version)
 }
@@ -40,5 +40,5 @@ it('a read that asks for more reads all of it, and is the first read of what is 
 
 it('a storage that is told of nothing is the storage itself', () => {
   const storage = memoryStorage()
-  expect(knowingAtFirst(storage, [], [])).toBe(storage)
+  expect(storageKnowing(storage, [], [])).toBe(storage)
 })
