@@ -1,31 +1,14 @@
 import { identifyTokenReadingAhead, keyOfToken, type ReadingCaller } from '../http/credentials.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Context } from '../ports/context.ts'
-import type { Key, RecordKind, Storage } from '../ports/storage.ts'
+import type { Key, Storage } from '../ports/storage.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 import { keyRecordOf } from './single-use.ts'
-
-/** A member of a body that may name a record of this server by its URL. */
-interface NamingMember {
-  readonly member: string
-  readonly kind: RecordKind
-  readonly collection: string
-}
-
-const QUOTE: NamingMember = { member: 'quoteId', kind: 'quote', collection: 'quotes' }
-const receiverAs = (member: string): NamingMember => ({
-  member,
-  kind: 'incoming-payment',
-  collection: 'incoming-payments',
-})
-
-/** A longer body is not parsed for somebody who may hold no token. */
-const LONGEST_AHEAD = 4096
 
 /** The caller who asks for a quote: the receiver is read together with the token. */
 export async function identifyQuoter(exchange: Exchange): Promise<ReadingCaller> {
   const token = await keyOfToken(exchange)
-  return identifyTokenReadingAhead(exchange, token, namedIn(exchange, receiverAs('receiver')))
+  return identifyTokenReadingAhead(exchange, token, namedIn(exchange, { receiver: 'incoming-payment' }))
 }
 
 /**
@@ -36,7 +19,7 @@ export async function identifyPayer(exchange: Exchange): Promise<ReadingCaller> 
   const { ofTokens, ofQuotes } = exchange.context.expectedReads
   const token = await keyOfToken(exchange)
   const known = ofTokens.get(token.id)
-  const named = namedIn(exchange, QUOTE, receiverAs('incomingPayment'))
+  const named = namedIn(exchange, { quoteId: 'quote', incomingPayment: 'incoming-payment' })
   return identifyTokenReadingAhead(exchange, token, [
     ...named,
     ...(known ? await keyRecordOf(exchange, known.client) : []),
@@ -74,7 +57,10 @@ export function identifyLister(
 /** The longest target that is remembered: several times as long as one that names a wallet address and a cursor. */
 const LONGEST_TARGET = 512
 
-/** Begins to read the page that this token and target led to before. If the first page that is asked for is that, it is it. */
+/**
+ * Begins to read the page that this token and target led to before. Returns `list` of the storage; if its first call asks for
+ * that page, it is the answer.
+ */
 function readPageAhead({ storage, expectedReads, ongoing }: Context, token: Key, target: string): Storage['list'] {
   const name = `${token.id} ${target}`
   const expected = expectedReads.ofPages.get(name)
@@ -91,20 +77,23 @@ function readPageAhead({ storage, expectedReads, ongoing }: Context, token: Key,
 }
 
 /**
- * The record that a body names, as far as its text tells; one at most. Nothing is decided by it: a URL that is written
- * differently is read later, and a body that is wrong is refused in its place.
+ * The record whose URL is in one of these members of a body, as far as its text tells: the first of them. Nothing is decided by
+ * it: a URL that is written differently is read later, and a body that is wrong is refused in its place.
  */
-function namedIn(exchange: Exchange, ...members: readonly NamingMember[]): readonly Key[] {
+function namedIn(exchange: Exchange, members: Readonly<Record<string, 'quote' | 'incoming-payment'>>): readonly Key[] {
   const body = bodyOf(exchange)
-  for (const { member, kind, collection } of members) {
+  for (const [member, kind] of Object.entries(members)) {
     const url = body[member]
-    const base = `${exchange.context.resourceServer}/${collection}/`
+    const base = `${exchange.context.resourceServer}/${kind}s/`
     if (typeof url !== 'string' || !url.startsWith(base)) continue
     const id = url.slice(base.length)
     if (isIdentifier(id)) return [{ kind, id }]
   }
   return []
 }
+
+/** A longer body is not parsed for somebody who may hold no token. */
+const LONGEST_AHEAD = 4096
 
 function bodyOf(exchange: Exchange): Readonly<Record<string, unknown>> {
   try {
