@@ -75,7 +75,7 @@ function readSignatureHeaders(
   return input ? { ok: true, inputs: [{ ok: true, input }] } : refuse('signature headers are malformed')
 }
 
-/** A signature that verifies, the base that was signed, and the key as `findKey` returned it. */
+/** A signature that verifies, the base that was signed, and the key as `findSigner` returned it. */
 export interface VerifiedSignature<Found> {
   readonly candidate: SignatureCandidate
   readonly base: string
@@ -83,14 +83,14 @@ export interface VerifiedSignature<Found> {
 }
 
 /**
- * Tries each candidate with the key that `findKey` returns (`undefined`: not a key of this client). Returns all that
- * verify, in their order, or why none does. A candidate for which `findKey` throws cannot be judged, which says nothing
+ * Tries each candidate with the key that `findSigner` returns (`undefined`: not a key of this client). Returns all that
+ * verify, in their order, or why none does. A candidate for which `findSigner` throws cannot be judged, which says nothing
  * about the others: if none of them verifies, this throws the first of these errors.
  * @spec SIG-5 @spec SIG-20 @spec SIG-28
  */
 export async function verifySignatures<Found extends { readonly key: PublicKey }>(
   candidates: readonly SignatureCandidate[],
-  findKey: (keyId: string) => Promise<Found | undefined>,
+  findSigner: (keyId: string) => Promise<Found | undefined>,
   cryptography: Cryptography,
 ): Promise<
   { readonly ok: true; readonly verified: readonly [VerifiedSignature<Found>, ...VerifiedSignature<Found>[]] } | Refusal
@@ -101,7 +101,7 @@ export async function verifySignatures<Found extends { readonly key: PublicKey }
   for (const candidate of candidates) {
     let found: Found | undefined
     try {
-      found = await findKey(candidate.keyId)
+      found = await findSigner(candidate.keyId)
     } catch (cause) {
       failures.push(cause)
     }

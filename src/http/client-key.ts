@@ -52,8 +52,8 @@ export async function findClientKey(context: Context, holder: KeyHolder, keyId: 
 async function currentKey(context: Context, holder: KeyHolder, keyId: string): Promise<PublicKey | undefined> {
   const walletAddress = clientWalletAddress(holder.client)
   if (walletAddress === undefined) return holder.clientKey?.kid === keyId ? holder.clientKey : undefined
-  const asked = holder.currentKeys && findKey(holder.currentKeys, keyId)
-  if (asked !== undefined) return asked
+  const fetched = holder.currentKeys && findKey(holder.currentKeys, keyId)
+  if (fetched !== undefined) return fetched
   const keySet = await clientKeySet(context, walletAddress, [keyId], holder.keys.length > 0)
   if (!keySet.ok && keySet.reason === 'unreachable')
     throw unavailable(`the key set of ${walletAddress} could not be fetched${because(keySet)}`)

@@ -71,7 +71,7 @@ function createExchange(
     ...given,
     context: source === undefined ? context : { ...context, source },
     startedAt: context.clock.now(),
-    endedTurns: context.inTurn.ended(),
+    endedTurns: context.inTurn.endedTurns(),
     operation: route.operation,
     role: route.role,
     isCharged: route.isCharged,

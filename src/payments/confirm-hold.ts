@@ -140,7 +140,7 @@ async function trySendingWithRoom(
   const now = context.clock.now()
   const taken = incoming && takeRoom(incoming, known.value, await creditIdOf(context, known.value.id), now)
   if (!taken?.ok) return undefined
-  const { changes, answer } = sendingPlan(context, known, now, taken)
+  const { changes, answer } = changesOfSending(context, known, now, taken)
   const conflicts = await commitKnown(context, changes)
   return conflicts.length === 0 ? answer : undefined
 }
@@ -150,12 +150,12 @@ async function writeSending(context: Context, known: StoredRecord<'outgoing-paym
   return decide<HoldResult>(context, async () => {
     const record = requireKept(await readPayment())
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
-    return sendingPlan(context, record, context.clock.now())
+    return changesOfSending(context, record, context.clock.now())
   })
 }
 
 /** What is committed for a `created` payment whose money is held. */
-function sendingPlan(
+function changesOfSending(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   now: number,

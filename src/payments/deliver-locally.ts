@@ -32,7 +32,7 @@ export async function deliverLocally(
   const payment = record.value
   const room = reserved ?? (await reserveRoom(context, record))
   if ('outcome' in room) return room
-  const known = { ...room, endedTurns: context.inTurn.ended() }
+  const known = { ...room, endedTurns: context.inTurn.endedTurns() }
   const creditId = room.receipt.value.id
   const credited = await askLedger(context, 'credit', creditId, () =>
     context.ledger.credit({

@@ -76,7 +76,7 @@ export async function planPayment(
 ): Promise<Effect<Intent>> {
   const token = presented.value
   const now = context.clock.now()
-  if (claims.some((claim) => isSpentClaim(claim, now))) throw invalidSignature('signature is too old by now')
+  if (claims.some((claim) => isExpiredClaim(claim, now))) throw invalidSignature('signature is too old by now')
   // Checked by the commit, and read again after a conflict: a grant that was revoked while this order waited pays
   // nothing. @spec TOK-9
   if (current === undefined || !isUsableToken(current.value, now)) throw invalidToken()
@@ -108,7 +108,7 @@ export async function planPayment(
  * carried out in the meantime.
  * @spec SIG-26
  */
-function isSpentClaim({ value }: ReplayClaimChange, now: number): boolean {
+function isExpiredClaim({ value }: ReplayClaimChange, now: number): boolean {
   return value.expiresAt <= now
 }
 

@@ -85,7 +85,7 @@ export interface InTurn {
   /** How many tasks of this key run or wait: a task that need not take a turn, or can be refused, takes none behind many. */
   countOf(key: string): number
   /** How many turns have ended in this process, at any key. */
-  ended(): number
+  endedTurns(): number
   /**
    * Whether no task of this key runs or waits, and none has ended since so many turns had: so what its tasks write is as it was
    * then, unless another process has written it. `false` may also mean that this is no longer known.

@@ -49,5 +49,5 @@ export function createTurns(): InTurn {
     return queue === undefined ? 0 : queue.first.length + queue.last.length + 1
   }
   const isQuietSince = (key: string, ended: number): boolean => !queues.has(key) && last.of(key) <= ended
-  return Object.assign(inTurn, { countOf, ended: () => ends, isQuietSince })
+  return Object.assign(inTurn, { countOf, endedTurns: () => ends, isQuietSince })
 }

@@ -49,7 +49,7 @@ export function requireRightTo(
   text: string,
 ): string | undefined {
   const url = canonicalWalletAddress(text, context.policies)
-  if (entriesFor(context, token, type, action, url ?? text).length === 0) throw insufficientGrant()
+  if (entriesCovering(context, token, type, action, url ?? text).length === 0) throw insufficientGrant()
   return url
 }
 
@@ -58,7 +58,7 @@ export function requireRightTo(
  * address gave counts, even if the token is of a time when they did not.
  * @spec GRT-5
  */
-function entriesFor(
+function entriesCovering(
   { policies }: Context,
   token: AccessToken,
   type: AccessType,
@@ -116,7 +116,7 @@ export function visibleClient(
   type: AccessType,
   walletAddress: string,
 ): ClientId | undefined {
-  return seesAll(entriesFor(context, token, type, 'list', walletAddress), 'list') ? undefined : token.client
+  return seesAll(entriesCovering(context, token, type, 'list', walletAddress), 'list') ? undefined : token.client
 }
 
 function seesAll(entries: readonly Access[], action: Action): boolean {
@@ -145,7 +145,7 @@ export function requireResource<R extends Resource>(
   resource: R | undefined,
 ): R {
   if (resource === undefined) throw unknownResource()
-  const covering = entriesFor(context, token, type, action, resource.walletAddress)
+  const covering = entriesCovering(context, token, type, action, resource.walletAddress)
   const isCovered = resource.client === token.client ? covering.length > 0 : seesAll(covering, action)
   if (!isCovered || isOfOtherAccount(token, resource)) throw unknownResource()
   return resource

@@ -49,7 +49,7 @@ export async function createIncomingPayment({
   const id = freshId(context.secrets, context.clock.now())
   const once = await decideOnce(context, use, async () => {
     const payee = await activeWalletAddress(context, caller, url)
-    const payment = await planIncomingPayment(context, id, caller.token.client, payee, body)
+    const payment = await intendIncomingPayment(context, id, caller.token.client, payee, body)
     const events = eventChanges(context, [incomingPaymentEvent(context, payment, 'created')])
     return {
       changes: [
@@ -71,7 +71,7 @@ function toWire(context: Context, payment: IncomingPayment): WireIncomingPayment
   return incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id))
 }
 
-async function planIncomingPayment(
+async function intendIncomingPayment(
   context: Context,
   id: string,
   client: ClientId,

@@ -58,8 +58,8 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: HOLD,
-        from: 'sendingPlan(context, known, now, taken)',
-        to: `sendingPlan(context, known, now, { ...taken, changes: taken.changes.slice(1) })
+        from: 'changesOfSending(context, known, now, taken)',
+        to: `changesOfSending(context, known, now, { ...taken, changes: taken.changes.slice(1) })
   await context.storage.commit(taken.changes.slice(0, 1))`,
       },
     ],

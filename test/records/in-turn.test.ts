@@ -111,17 +111,17 @@ describe('createTurns', () => {
   it('tells whether a turn of a key has ended since, or runs', async () => {
     const inTurn = createTurns()
     const [one, other] = ['incoming:00a', 'incoming:00b']
-    const before = inTurn.ended()
+    const before = inTurn.endedTurns()
     const [a, b] = [heldTask([], 'a'), heldTask([], 'b')]
     const both = [inTurn(one, a.task), inTurn(one, b.task)]
     expect([inTurn.isQuietSince(one, before), inTurn.isQuietSince(other, before)]).toEqual([false, true])
     a.end('reject')
     await expect(both[0]).rejects.toThrow('a')
-    const between = inTurn.ended()
+    const between = inTurn.endedTurns()
     b.end('resolve')
     await both[1]
     expect([before, between].map((ended) => inTurn.isQuietSince(one, ended))).toEqual([false, false])
-    expect([inTurn.isQuietSince(one, inTurn.ended()), inTurn.isQuietSince(other, before)]).toEqual([true, true])
+    expect([inTurn.isQuietSince(one, inTurn.endedTurns()), inTurn.isQuietSince(other, before)]).toEqual([true, true])
   })
 
   it('knows when the turns of 4096 keys have ended, and takes what it has forgotten for an end since', async () => {

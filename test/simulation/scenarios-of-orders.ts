@@ -171,7 +171,7 @@ export const OF_ORDERS: readonly Scenario[] = [
     without: [
       {
         what: 'the second look at its age',
-        edits: [{ file: PLAN, find: 'claims.some((claim) => isSpentClaim(claim, now))', put: 'now < 0' }],
+        edits: [{ file: PLAN, find: 'claims.some((claim) => isExpiredClaim(claim, now))', put: 'now < 0' }],
         finds: /answered with/,
       },
     ],
