@@ -46,6 +46,25 @@ export async function requestGrant({ exchange, caller, body }: Input<ClientCalle
   return startInteraction(context, caller, pending)
 }
 
+/** @spec INT-5 @spec INT-6 */
+function checkFinish(context: Context, finish: Finish): void {
+  const uri = parseFinishUri(finish.uri, context.policies)
+  if (uri === undefined)
+    throw invalidRequest(
+      'interact.finish.uri must be an absolute https URL in ASCII, without fragment and userinfo, or of a scheme that this wallet allows',
+    )
+  // Who denies one question would be led to the next one, as if the wallet asked.
+  if (isInteraction(context, uri)) throw invalidRequest('interact.finish.uri must not be an interaction of this server')
+}
+
+/** Requests are routed by path alone, under each name of this server; a final dot makes the same name. */
+function isInteraction({ authServer, resourceServer, walletAddressServer }: Context, { host, pathname }: URL): boolean {
+  const isOurs = [authServer, resourceServer, walletAddressServer].some(
+    (base) => new URL(base).host === host.replace(/\.(?=:|$)/, ''),
+  )
+  return isOurs && pathname.startsWith(`${new URL(authServer).pathname.replace(/\/$/, '')}/interact/`)
+}
+
 function needsInteraction(context: Context, access: Access): boolean {
   return access.actions.includes('list-all') || needsConsent(access.type, context.policies.withoutInteraction)
 }
@@ -88,25 +107,6 @@ async function walletAddressOf(
   if (first === undefined) throw invalidRequest('an identifier is required if the resource owner is asked')
   if (others.some(({ url }) => url !== first.url)) throw invalidRequest('a grant must be about a single wallet address')
   return first
-}
-
-/** @spec INT-5 @spec INT-6 */
-function checkFinish(context: Context, finish: Finish): void {
-  const uri = parseFinishUri(finish.uri, context.policies)
-  if (uri === undefined)
-    throw invalidRequest(
-      'interact.finish.uri must be an absolute https URL in ASCII, without fragment and userinfo, or of a scheme that this wallet allows',
-    )
-  // Who denies one question would be led to the next one, as if the wallet asked.
-  if (isInteraction(context, uri)) throw invalidRequest('interact.finish.uri must not be an interaction of this server')
-}
-
-/** Requests are routed by path alone, under each name of this server; a final dot makes the same name. */
-function isInteraction({ authServer, resourceServer, walletAddressServer }: Context, { host, pathname }: URL): boolean {
-  const isOurs = [authServer, resourceServer, walletAddressServer].some(
-    (base) => new URL(base).host === host.replace(/\.(?=:|$)/, ''),
-  )
-  return isOurs && pathname.startsWith(`${new URL(authServer).pathname.replace(/\/$/, '')}/interact/`)
 }
 
 /** A grant, and its continuation token, which is sent to the client and never stored. */
@@ -163,30 +163,6 @@ async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: N
   }
 }
 
-/** How long to wait for the client's name: the grant request must be answered before the client gives up. @spec D17 */
-const NAME_SECONDS = 1
-
-async function nameInTime(context: Context, client: ClientId): Promise<string | undefined> {
-  // In an object, since a client may call itself `late`.
-  const answer = await answerWithin(context.clock, NAME_SECONDS * 1000, async () => ({
-    name: await clientName(context, client),
-  }))
-  return answer === 'late' ? undefined : answer.name
-}
-
-/**
- * The name that a client gives itself in its wallet address document; rejects only if the wallet's own directory fails.
- * @spec INT-2
- */
-async function clientName(context: Context, client: ClientId): Promise<string | undefined> {
-  const walletAddress = clientWalletAddress(client)
-  if (walletAddress === undefined) return undefined
-  const name = isLocalWalletAddress(context, walletAddress)
-    ? (await context.walletAddresses.find(walletAddress))?.publicName
-    : await context.keyResolver.publicName(walletAddress, { source: context.source })
-  return name === undefined ? undefined : plainName(name)
-}
-
 async function startInteraction(
   context: Context,
   { proof }: ClientCaller,
@@ -219,4 +195,28 @@ async function startInteraction(
       continue: continuationToWire(context, grant, token),
     },
   }
+}
+
+/** How long to wait for the client's name: the grant request must be answered before the client gives up. @spec D17 */
+const NAME_SECONDS = 1
+
+async function nameInTime(context: Context, client: ClientId): Promise<string | undefined> {
+  // In an object, since a client may call itself `late`.
+  const answer = await answerWithin(context.clock, NAME_SECONDS * 1000, async () => ({
+    name: await clientName(context, client),
+  }))
+  return answer === 'late' ? undefined : answer.name
+}
+
+/**
+ * The name that a client gives itself in its wallet address document; rejects only if the wallet's own directory fails.
+ * @spec INT-2
+ */
+async function clientName(context: Context, client: ClientId): Promise<string | undefined> {
+  const walletAddress = clientWalletAddress(client)
+  if (walletAddress === undefined) return undefined
+  const name = isLocalWalletAddress(context, walletAddress)
+    ? (await context.walletAddresses.find(walletAddress))?.publicName
+    : await context.keyResolver.publicName(walletAddress, { source: context.source })
+  return name === undefined ? undefined : plainName(name)
 }

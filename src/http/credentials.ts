@@ -16,18 +16,6 @@ import { type ClientKey, type FoundKey, findClientKey, type KeyHolder } from './
 import type { Exchange } from './exchange.ts'
 import { claimsOf } from './replay-claims.ts'
 
-const GNAP_TOKEN = /^gnap ([A-Za-z0-9\-._~+/]+=*)$/i
-
-/**
- * The value of `Authorization: GNAP <token>`; `undefined` if the header is absent, repeated or of another form.
- * @spec RS-2
- */
-export function presentedToken(exchange: Exchange): string | undefined {
-  const lines = exchange.request.headerLines('authorization')
-  if (lines.length !== 1) return undefined
-  return GNAP_TOKEN.exec(lines[0]?.trim() ?? '')?.[1]
-}
-
 /** The proven sender of a request, and the replay claims that must be committed together with its effect. */
 export interface Proof extends ReplayClaims {
   /** Every key that signed, each once. */
@@ -97,6 +85,18 @@ export async function keyOfToken(exchange: Exchange): Promise<Key> {
   const value = presentedToken(exchange)
   if (value === undefined) throw missingAuthorization()
   return { kind: 'access-token', id: await tokenIdOf(exchange.context.secrets, value) }
+}
+
+const GNAP_TOKEN = /^gnap ([A-Za-z0-9\-._~+/]+=*)$/i
+
+/**
+ * The value of `Authorization: GNAP <token>`; `undefined` if the header is absent, repeated or of another form.
+ * @spec RS-2
+ */
+export function presentedToken(exchange: Exchange): string | undefined {
+  const lines = exchange.request.headerLines('authorization')
+  if (lines.length !== 1) return undefined
+  return GNAP_TOKEN.exec(lines[0]?.trim() ?? '')?.[1]
 }
 
 /** The caller whose token is among these records: checks it, then proves its signature. */

@@ -84,18 +84,28 @@ export async function decideOnce<T>(
   return once
 }
 
+/** Whether a key was used, and its record has not expired: then that record alone decides how the request is answered. */
+function isUsed(
+  { clock }: Context,
+  found: StoredRecord<'idempotency-key'> | undefined,
+): found is StoredRecord<'idempotency-key'> {
+  return found !== undefined && clock.now() < found.value.expiresAt
+}
+
 /**
- * What `decideOnce` would commit and answer, for a commit shared with others; `undefined` if the key is used.
+ * Uses up the signature of a request that has no effect of its own: if a refusal freed the key, somebody else could
+ * send the request again. A signature base that is already claimed is no error here: the identical request is a repeat,
+ * not a replay. A nonce is different: by sending it, the client itself asked that it count once, and a repeat can carry
+ * another.
+ * @spec SIG-23 @spec SIG-24
  */
-export async function planOnce<T>(
-  context: Context,
-  { claims, key }: SingleUse,
-  attempt: () => Promise<Effect<T>>,
-): Promise<Plan<Once<T>> | undefined> {
-  const found = await readRecord(context.storage, 'idempotency-key', key?.id)
-  if (isUsed(context, found)) return undefined
-  const { changes, answer } = underKey(context, key, await attempt(), found)
-  return { changes: [...changes, ...claims], answer }
+async function claimForRepeat(context: Context, { claims, nonceClaims }: SingleUse): Promise<void> {
+  await decide(context, async () => {
+    const found = await context.storage.get(claims.map(({ kind, value }) => ({ kind, id: value.id })))
+    const missing = claims.filter((_claim, index) => found[index] === undefined)
+    if (!nonceClaims.every((claim) => missing.includes(claim))) throw invalidSignature('this nonce was used before')
+    return { changes: missing, answer: undefined }
+  })
 }
 
 /** The effect, with the change that keeps its answer for a repeat. */
@@ -108,6 +118,36 @@ function underKey<T>(
   const { changes, response, made } = effect
   const keeping = key === undefined ? [] : [keepAnswerChange(context, key, effect, stale)]
   return { changes: [...changes, ...keeping], answer: { isRepeat: false, response, made } }
+}
+
+/**
+ * The change that keeps an answer under its key. An expired record of the key (`stale`) is replaced. Undefined members
+ * are left out: JSON has none, and some databases refuse them.
+ */
+function keepAnswerChange(
+  context: Context,
+  key: KeyedRequest,
+  { resourceId, response }: Effect<unknown>,
+  stale: StoredRecord<'idempotency-key'> | undefined,
+): Change {
+  const answer = Object.fromEntries(Object.entries(response).filter(([, member]) => member !== undefined))
+  const expiresAt = context.clock.now() + IDEMPOTENCY_KEPT_MILLISECONDS
+  const kept = { kind: 'idempotency-key', value: { ...key, resourceId, answer, expiresAt }, dueAt: expiresAt } as const
+  return stale === undefined ? { ...kept, action: 'insert' } : { ...kept, action: 'replace', version: stale.version }
+}
+
+/**
+ * What `decideOnce` would commit and answer, for a commit shared with others; `undefined` if the key is used.
+ */
+export async function planOnce<T>(
+  context: Context,
+  { claims, key }: SingleUse,
+  attempt: () => Promise<Effect<T>>,
+): Promise<Plan<Once<T>> | undefined> {
+  const found = await readRecord(context.storage, 'idempotency-key', key?.id)
+  if (isUsed(context, found)) return undefined
+  const { changes, answer } = underKey(context, key, await attempt(), found)
+  return { changes: [...changes, ...claims], answer }
 }
 
 /**
@@ -132,46 +172,6 @@ export async function unlessRepeated<T>(
     if (isUsed(context, await readRecord(context.storage, 'idempotency-key', key?.id))) return { isKeyFree: false }
     throw refusal
   }
-}
-
-/** Whether a key was used, and its record has not expired: then that record alone decides how the request is answered. */
-function isUsed(
-  { clock }: Context,
-  found: StoredRecord<'idempotency-key'> | undefined,
-): found is StoredRecord<'idempotency-key'> {
-  return found !== undefined && clock.now() < found.value.expiresAt
-}
-
-/**
- * The change that keeps an answer under its key. An expired record of the key (`stale`) is replaced. Undefined members
- * are left out: JSON has none, and some databases refuse them.
- */
-function keepAnswerChange(
-  context: Context,
-  key: KeyedRequest,
-  { resourceId, response }: Effect<unknown>,
-  stale: StoredRecord<'idempotency-key'> | undefined,
-): Change {
-  const answer = Object.fromEntries(Object.entries(response).filter(([, member]) => member !== undefined))
-  const expiresAt = context.clock.now() + IDEMPOTENCY_KEPT_MILLISECONDS
-  const kept = { kind: 'idempotency-key', value: { ...key, resourceId, answer, expiresAt }, dueAt: expiresAt } as const
-  return stale === undefined ? { ...kept, action: 'insert' } : { ...kept, action: 'replace', version: stale.version }
-}
-
-/**
- * Uses up the signature of a request that has no effect of its own: if a refusal freed the key, somebody else could
- * send the request again. A signature base that is already claimed is no error here: the identical request is a repeat,
- * not a replay. A nonce is different: by sending it, the client itself asked that it count once, and a repeat can carry
- * another.
- * @spec SIG-23 @spec SIG-24
- */
-async function claimForRepeat(context: Context, { claims, nonceClaims }: SingleUse): Promise<void> {
-  await decide(context, async () => {
-    const found = await context.storage.get(claims.map(({ kind, value }) => ({ kind, id: value.id })))
-    const missing = claims.filter((_claim, index) => found[index] === undefined)
-    if (!nonceClaims.every((claim) => missing.includes(claim))) throw invalidSignature('this nonce was used before')
-    return { changes: missing, answer: undefined }
-  })
 }
 
 /** The change that frees the key under which an undone payment was ordered; none if there was no key. */

@@ -21,13 +21,6 @@ export interface Attempt<T> {
   readonly answer: T
 }
 
-// Records of these kinds have fresh random ids: once such an id is stored, its commit has happened.
-const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment', 'quote', 'outgoing-payment']
-
-function isFresh({ action, kind }: Write): boolean {
-  return action === 'insert' && FRESH.includes(kind)
-}
-
 /**
  * Reads, decides and commits, until the commit succeeds. `attempt` reads what it needs and may throw a refusal; it runs
  * again after each conflict with a concurrent writer, until the commit deadline (then this throws "unavailable").
@@ -138,6 +131,13 @@ function tellingWrites(writes: readonly Write[]): readonly Write[] {
   const receipt = writes.find(({ kind }) => kind === 'receipt')
   const own = [payment, receipt].filter((write) => write !== undefined)
   return own.length > 0 ? own : writes.filter(({ action }) => action === 'replace')
+}
+
+// Records of these kinds have fresh random ids: once such an id is stored, its commit has happened.
+const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment', 'quote', 'outgoing-payment']
+
+function isFresh({ action, kind }: Write): boolean {
+  return action === 'insert' && FRESH.includes(kind)
 }
 
 /** From this round on, the pauses between colliding writers are at their longest. */
