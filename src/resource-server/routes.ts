@@ -1,7 +1,5 @@
 import { identifyToken, identifyTokenAndRecord, type TokenCaller } from '../http/credentials.ts'
 import { defineEndpoint, type Route } from '../http/endpoint.ts'
-import type { Exchange } from '../http/exchange.ts'
-import type { RecordKind } from '../ports/storage.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { CreateIncomingPayment } from '../protocol/incoming-payment.ts'
 import { CreateOutgoingPayment } from '../protocol/outgoing-payment.ts'
@@ -20,8 +18,6 @@ import { createOutgoingPayment, getOutgoingPayment, listOutgoingPayments } from 
 import { createQuote, getQuote } from './quotes.ts'
 
 const role = 'resource-server'
-const byTokenAndRecord = <K extends RecordKind>(kind: K) =>
-  ({ role, identify: (exchange: Exchange) => identifyTokenAndRecord(exchange, kind) }) as const
 const clientOf = ({ token }: TokenCaller): ClientId => token.client
 
 /** The endpoints of the resource server; which right each needs is in its `authorize`. */
@@ -59,7 +55,8 @@ export function resourceServerRoutes(): readonly Route[] {
       run: getIncomingPayment,
     }),
     defineEndpoint({
-      ...byTokenAndRecord('incoming-payment'),
+      role,
+      identify: (exchange) => identifyTokenAndRecord(exchange, 'incoming-payment'),
       operation: 'complete-incoming-payment',
       method: 'POST',
       path: '/incoming-payments/:id/complete',
@@ -80,7 +77,8 @@ export function resourceServerRoutes(): readonly Route[] {
       run: createQuote,
     }),
     defineEndpoint({
-      ...byTokenAndRecord('quote'),
+      role,
+      identify: (exchange) => identifyTokenAndRecord(exchange, 'quote'),
       operation: 'get-quote',
       method: 'GET',
       path: '/quotes/:id',
@@ -109,7 +107,8 @@ export function resourceServerRoutes(): readonly Route[] {
       run: listOutgoingPayments,
     }),
     defineEndpoint({
-      ...byTokenAndRecord('outgoing-payment'),
+      role,
+      identify: (exchange) => identifyTokenAndRecord(exchange, 'outgoing-payment'),
       operation: 'get-outgoing-payment',
       method: 'GET',
       path: '/outgoing-payments/:id',
