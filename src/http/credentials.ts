@@ -1,17 +1,15 @@
-import { invalidSignature, invalidToken, missingAuthorization, unknownClient } from '../errors/conditions.ts'
+import { invalidSignature, unknownClient } from '../errors/conditions.ts'
 import type { SignatureCandidate } from '../http-signatures/signature-candidate.ts'
 import { readSignatures, verifySignatures } from '../http-signatures/verify-signature.ts'
 import type { Context } from '../ports/context.ts'
-import type { Change, Key, RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
-import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
+import type { AccessToken } from '../protocol/access-token.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
-import { isIdentifier } from '../protocol/identifiers.ts'
 import type { PublicKey } from '../protocol/json-web-key.ts'
 import { asCommitted } from '../records/as-committed.ts'
 import { decide } from '../records/decide.ts'
 import type { ReplayClaims } from '../records/decide-once.ts'
-import { readRecord, recordsOfKind, storageKnowing } from '../records/read-record.ts'
-import { tokenIdOf } from '../records/token-value.ts'
+import { readRecord } from '../records/read-record.ts'
 import { type ClientKey, type FoundKey, findClientKey, type KeyHolder } from './client-key.ts'
 import type { Exchange } from './exchange.ts'
 import { claimsOf } from './replay-claims.ts'
@@ -36,57 +34,6 @@ export interface TokenCaller {
   readonly proof: Proof
 }
 
-/** The caller of an endpoint whose path names a record, and that record, if there is one. */
-export interface RecordCaller<K extends RecordKind> extends TokenCaller {
-  readonly record: StoredRecord<K> | undefined
-}
-
-/** Steps 3 and 4 for the resource server: token, then signature with a key of the token's client. @spec RS-1 */
-export async function identifyToken(exchange: Exchange): Promise<TokenCaller> {
-  return proveCaller(exchange, await exchange.context.storage.get([await keyOfToken(exchange)]))
-}
-
-/** The same if the path names a record of this kind by its id: token and record are read in one round trip. */
-export async function identifyTokenAndRecord<K extends RecordKind>(
-  exchange: Exchange,
-  kind: K,
-): Promise<RecordCaller<K>> {
-  const { context, params } = exchange
-  const id = params['id'] ?? ''
-  const token = await keyOfToken(exchange)
-  const found = await context.storage.get(isIdentifier(id) ? [token, { kind, id }] : [token])
-  const [record] = recordsOfKind(found, kind)
-  return { ...(await proveCaller(exchange, found)), record }
-}
-
-/** A caller for whom more was read together with the token. */
-export interface ReadingCaller extends TokenCaller {
-  /** The storage; what was read together with the token is the answer to the first read of it. */
-  readonly readAhead: Storage
-}
-
-/**
- * `identifyToken`, and in the same round trip the records `ahead`, before anything of the request was checked. `token`: from
- * `keyOfToken`.
- */
-export async function identifyTokenReadingAhead(
-  exchange: Exchange,
-  token: Key,
-  ahead: readonly Key[],
-): Promise<ReadingCaller> {
-  const { storage } = exchange.context
-  const found = await storage.get([token, ...ahead])
-  const caller = await proveCaller(exchange, found)
-  return { ...caller, readAhead: storageKnowing(storage, ahead, found.slice(1)) }
-}
-
-/** The record of the token that a request presents. Throws the 401 if it presents none. */
-export async function keyOfToken(exchange: Exchange): Promise<Key> {
-  const value = presentedToken(exchange)
-  if (value === undefined) throw missingAuthorization()
-  return { kind: 'access-token', id: await tokenIdOf(exchange.context.secrets, value) }
-}
-
 const GNAP_TOKEN = /^gnap ([A-Za-z0-9\-._~+/]+=*)$/i
 
 /**
@@ -97,14 +44,6 @@ export function presentedToken(exchange: Exchange): string | undefined {
   const lines = exchange.request.headerLines('authorization')
   if (lines.length !== 1) return undefined
   return GNAP_TOKEN.exec(lines[0]?.trim() ?? '')?.[1]
-}
-
-/** The caller whose token is among these records: checks it, then proves its signature. */
-async function proveCaller(exchange: Exchange, found: readonly (StoredRecord | undefined)[]): Promise<TokenCaller> {
-  const { context } = exchange
-  const [presented] = recordsOfKind(found, 'access-token')
-  if (presented === undefined || !isUsableToken(presented.value, context.clock.now())) throw invalidToken()
-  return proveTokenHolder(exchange, await signaturesOf(exchange), presented)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { invalidAmount, invalidExpiresAt, unknownResource, wrongState } from '../errors/conditions.ts'
-import { identifyTokenAndRecord, type ReadingCaller, type RecordCaller, type TokenCaller } from '../http/credentials.ts'
+import type { TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
@@ -33,6 +33,7 @@ import {
   requireRightTo,
   requireSameAccount,
 } from './authorize.ts'
+import type { ReadingCaller, RecordCaller } from './identify-caller.ts'
 import { answerList } from './pagination.ts'
 import { incomingPaymentUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
@@ -127,16 +128,6 @@ async function detailsAgain(context: Context, caller: TokenCaller, id: string): 
   if (record === undefined) throw new Error('an incoming payment has vanished')
   requireSameAccount(caller, record.value)
   return detailsOf(context, record.value)
-}
-
-/**
- * Who reads an incoming payment: anyone if there is no `Authorization` header; if there is one, the token must be good.
- * @spec RS-9
- */
-export async function identifyReader(exchange: Exchange): Promise<RecordCaller<'incoming-payment'> | undefined> {
-  return exchange.request.headerLines('authorization').length === 0
-    ? undefined
-    : identifyTokenAndRecord(exchange, 'incoming-payment')
 }
 
 /** `get-incoming-payment`: the whole payment for a token that may see it, the public view for everybody else. */

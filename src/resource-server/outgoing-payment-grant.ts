@@ -1,4 +1,3 @@
-import type { ReadingCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import { claimSignature } from '../http/replay-claims.ts'
 import type { Result } from '../http/respond.ts'
@@ -7,6 +6,7 @@ import { entryWindows, spendingIdsOf } from '../protocol/spending-windows.ts'
 import { type Spending, type SpentAmounts, spentAmountsOf } from '../protocol/spent-amounts.ts'
 import { expectSpending } from '../records/expected-reads.ts'
 import { readRecords } from '../records/read-record.ts'
+import type { ReadingCaller } from './identify-caller.ts'
 
 const NOTHING: SpentAmounts = { spentDebitAmount: null, spentReceiveAmount: null }
 

@@ -1,5 +1,4 @@
 import { invalidRequest } from '../errors/conditions.ts'
-import type { ReadingCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import { queryOf } from '../http/exchange.ts'
 import { claimSignature } from '../http/replay-claims.ts'
@@ -7,6 +6,7 @@ import type { Result } from '../http/respond.ts'
 import type { ListableKind, ListPosition, ListQuery, RecordTypes, Storage } from '../ports/storage.ts'
 import { readNamed, recordsOfKind } from '../records/read-record.ts'
 import { activeWalletAddress, isOfOtherAccount, requireRightTo, visibleClient } from './authorize.ts'
+import type { ReadingCaller } from './identify-caller.ts'
 
 /** The page that a list request asks for. */
 interface PageRequest {

@@ -1,4 +1,4 @@
-import type { ReadingCaller, RecordCaller, TokenCaller } from '../http/credentials.ts'
+import type { TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { claimSignature } from '../http/replay-claims.ts'
@@ -19,6 +19,7 @@ import {
   requireRightTo,
   requireSameAccount,
 } from './authorize.ts'
+import type { ReadingCaller, RecordCaller } from './identify-caller.ts'
 import { quoteUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
 

@@ -1,16 +1,23 @@
-import { identifyToken, identifyTokenAndRecord, type TokenCaller } from '../http/credentials.ts'
+import type { TokenCaller } from '../http/credentials.ts'
 import { defineEndpoint, type Route } from '../http/endpoint.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { CreateIncomingPayment } from '../protocol/incoming-payment.ts'
 import { CreateOutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { CreateQuote } from '../protocol/quote.ts'
 import { requireRight } from './authorize.ts'
-import { identifyLister, identifyPayer, identifyQuoter, identifySpender } from './identify-caller.ts'
+import {
+  identifyLister,
+  identifyPayer,
+  identifyQuoter,
+  identifyReader,
+  identifySpender,
+  identifyToken,
+  identifyTokenAndRecord,
+} from './identify-caller.ts'
 import {
   completeIncomingPayment,
   createIncomingPayment,
   getIncomingPayment,
-  identifyReader,
   listIncomingPayments,
 } from './incoming-payments.ts'
 import { getOutgoingPaymentGrant } from './outgoing-payment-grant.ts'
@@ -37,7 +44,7 @@ export function resourceServerRoutes(): readonly Route[] {
     }),
     defineEndpoint({
       role,
-      identify: identifyLister('incoming-payment'),
+      identify: (exchange) => identifyLister(exchange, 'incoming-payment'),
       operation: 'list-incoming-payments',
       method: 'GET',
       path: '/incoming-payments',
@@ -99,7 +106,7 @@ export function resourceServerRoutes(): readonly Route[] {
     }),
     defineEndpoint({
       role,
-      identify: identifyLister('outgoing-payment'),
+      identify: (exchange) => identifyLister(exchange, 'outgoing-payment'),
       operation: 'list-outgoing-payments',
       method: 'GET',
       path: '/outgoing-payments',
