@@ -1,14 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/**
- * Whether earlier answers on the connection must be written first. A response that was made without a connection never
- * gets a socket, and one that the host has ended gets no other.
- */
-function isQueued(socket: Socket, response: ServerResponse): boolean {
-  return response.socket === null && !response.writableEnded && socket.pending === false
-}
-
 /** Of one connection. */
 interface Counts {
   /** The reads that are carried out before their turn. */
@@ -60,4 +52,12 @@ export function createConnectionOrder(): (
     }
     return isLater ? wait(socket, response, count) : undefined
   }
+}
+
+/**
+ * Whether earlier answers on the connection must be written first. A response that was made without a connection never
+ * gets a socket, and one that the host has ended gets no other.
+ */
+function isQueued(socket: Socket, response: ServerResponse): boolean {
+  return response.socket === null && !response.writableEnded && socket.pending === false
 }

@@ -42,23 +42,6 @@ export interface SqliteRunner {
   all(sql: string, parameters: readonly Cell[]): readonly Row[]
 }
 
-function rowOf(found: unknown): Row | undefined {
-  if (Array.isArray(found)) return found
-  return typeof found === 'object' && found !== null ? Object.values(found) : undefined
-}
-
-/** Reads rows, if necessary with integers that no number can hold: whoever decodes such a row refuses it alone. */
-function readWhole<T>(statement: SqliteStatement, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE'
-    if (!isTooLarge || statement.setReadBigInts === undefined) throw error
-    statement.setReadBigInts(true)
-    return read()
-  }
-}
-
 /** Prepares the statements of a handle on their first use and keeps them. */
 export function createRunner(handle: SqliteHandle): SqliteRunner {
   const prepared = new Map<string, SqliteStatement>()
@@ -83,6 +66,23 @@ export function createRunner(handle: SqliteHandle): SqliteRunner {
         .filter((row) => row !== undefined)
     },
   }
+}
+
+/** Reads rows, if necessary with integers that no number can hold: whoever decodes such a row refuses it alone. */
+function readWhole<T>(statement: SqliteStatement, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE'
+    if (!isTooLarge || statement.setReadBigInts === undefined) throw error
+    statement.setReadBigInts(true)
+    return read()
+  }
+}
+
+function rowOf(found: unknown): Row | undefined {
+  if (Array.isArray(found)) return found
+  return typeof found === 'object' && found !== null ? Object.values(found) : undefined
 }
 
 /** Whether SQLite has waited in vain for another process. */
