@@ -1,5 +1,6 @@
 import type { Cryptography } from '../ports/cryptography.ts'
 import { fromBase64url, fromHex, isEqualBytes, joinBytes, toHex } from '../protocol/bytes.ts'
+import { latestValues } from '../protocol/latest-values.ts'
 
 /** A key of the host's own crypto module. */
 type KeyHandle = object
@@ -25,7 +26,7 @@ declare const process: { getBuiltinModule?(id: 'node:crypto'): BuiltinCrypto | u
 /** What precedes the 32 bytes of an Ed25519 key in its DER forms (RFC 8410). */
 const SPKI_PREFIX = fromHex('302a300506032b6570032100')
 const PKCS8_PREFIX = fromHex('302e020100300506032b657004220420')
-/** Importing a key costs up to 40 microseconds; this many public keys are kept. */
+/** Importing a key costs up to 40 microseconds; this many of the public keys that were used last are kept. */
 const KEPT_KEYS = 1000
 /** Drawing this many random bytes from the host costs as much as drawing one. */
 const DRAWN_BYTES = 1024
@@ -42,7 +43,7 @@ export function webCryptography(): Cryptography {
 
 /** Synchronous cryptography with the host's built-in module. */
 export function builtinCryptography(module: BuiltinCrypto): Cryptography {
-  const publicKeys = keepRecent<KeyHandle>(KEPT_KEYS)
+  const publicKeys = latestValues<KeyHandle>(KEPT_KEYS)
   const importPublicKey = (publicKey: Uint8Array): KeyHandle =>
     module.createPublicKey({ key: joinBytes([SPKI_PREFIX, publicKey]), format: 'der', type: 'spki' })
   // Importing one takes longer than signing with it: twice as long on Node 24, ten times on Node 20.
@@ -60,7 +61,9 @@ export function builtinCryptography(module: BuiltinCrypto): Cryptography {
     verifyEd25519(publicKey, signature, data) {
       // Deno throws for bytes that are not a point of the curve; to the caller that is simply an invalid signature.
       try {
-        const key = publicKeys.get(publicKey) ?? publicKeys.set(publicKey, importPublicKey(publicKey))
+        const name = toHex(publicKey)
+        const key = publicKeys.get(name) ?? importPublicKey(publicKey)
+        publicKeys.set(name, key)
         return module.verify(null, data, key, signature)
       } catch {
         return false
@@ -76,7 +79,7 @@ export function builtinCryptography(module: BuiltinCrypto): Cryptography {
 
 /** Cryptography with WebCrypto. `loadFallback` is called once, when Ed25519 is first needed and `host` lacks it. */
 export function subtleCryptography(host: Crypto, loadFallback: () => Promise<Crypto>): Cryptography {
-  const publicKeys = keepRecent<CryptoKey>(KEPT_KEYS)
+  const publicKeys = latestValues<CryptoKey>(KEPT_KEYS)
   let ed25519: Promise<SubtleCrypto> | undefined
   const subtleEd25519 = (): Promise<SubtleCrypto> => {
     ed25519 ??= hasEd25519(host).then(async (has) => (has ? host : await loadFallback()).subtle)
@@ -96,7 +99,9 @@ export function subtleCryptography(host: Crypto, loadFallback: () => Promise<Cry
       // Some hosts throw for bytes that are not a point of the curve; to the caller that is simply an invalid
       // signature.
       try {
-        const key = publicKeys.get(publicKey) ?? publicKeys.set(publicKey, await importPublicKey(subtle, publicKey))
+        const name = toHex(publicKey)
+        const key = publicKeys.get(name) ?? (await importPublicKey(subtle, publicKey))
+        publicKeys.set(name, key)
         return await subtle.verify('Ed25519', key, owned(signature), owned(data))
       } catch {
         return false
@@ -190,24 +195,5 @@ function keepBesideBytes(make: (key: Uint8Array) => KeyHandle): (key: Uint8Array
     // Not `slice()`: that of a Buffer is no copy.
     kept.set(bytes, { key: owned(bytes), handle })
     return handle
-  }
-}
-
-/** Remembers values by the bytes of a public key; if there are too many, the oldest one is forgotten. */
-function keepRecent<T>(maximum: number): {
-  get(bytes: Uint8Array): T | undefined
-  set(bytes: Uint8Array, value: T): T
-} {
-  const kept = new Map<string, T>()
-  return {
-    get: (bytes) => kept.get(toHex(bytes)),
-    set(bytes, value) {
-      if (kept.size >= maximum) {
-        const [first] = kept.keys()
-        if (first !== undefined) kept.delete(first)
-      }
-      kept.set(toHex(bytes), value)
-      return value
-    },
   }
 }
