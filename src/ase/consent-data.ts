@@ -1,6 +1,6 @@
 import type { ConsentAccess, ConsentData, ConsentInterval } from '../ports/consent.ts'
 import type { Context } from '../ports/context.ts'
-import type { Access } from '../protocol/access.ts'
+import { type Access, limitsOf } from '../protocol/access.ts'
 import { formatAmount, storedAmount, type WireAmount } from '../protocol/amount.ts'
 import type { Grant } from '../protocol/grant.ts'
 import type { Interaction } from '../protocol/interaction.ts'
@@ -27,7 +27,7 @@ export function consentData(
 }
 
 function consentAccess(context: Context, access: Access): ConsentAccess {
-  const limits = access.type === 'outgoing-payment' ? access.limits : undefined
+  const limits = limitsOf(access)
   const interval = limits?.interval === undefined ? undefined : consentInterval(context, limits.interval)
   return {
     access,

@@ -80,13 +80,21 @@ export function repeatsEntry(list: readonly Access[]): boolean {
 }
 
 function meaningOf(access: Access): string {
-  const { type, actions } = access
-  const limits = type === 'outgoing-payment' ? access.limits : undefined
+  const limits = limitsOf(access)
   const interval = limits?.interval === undefined ? undefined : parseInterval(limits.interval)
-  const identifier = type === 'quote' ? undefined : access.identifier
   // The schema has already put the members of all limits in one order, and amounts and receivers in their canonical
   // spelling.
-  return JSON.stringify([type, actions.toSorted(), identifier, { ...limits, interval }])
+  return JSON.stringify([access.type, access.actions.toSorted(), identifierOf(access), { ...limits, interval }])
+}
+
+/** The wallet address that an entry names. */
+export function identifierOf(access: Access): string | undefined {
+  return access.type === 'quote' ? undefined : access.identifier
+}
+
+/** The limits of an entry, which only outgoing payments have. */
+export function limitsOf(access: Access): WireLimits | undefined {
+  return access.type === 'outgoing-payment' ? access.limits : undefined
 }
 
 /** Whether an entry holds an action, directly or through its `-all` form. */
@@ -101,8 +109,7 @@ export function allowsAction(access: Access, action: Action): boolean {
  * @spec GRT-10 @spec IVL-6
  */
 export function refuseLimits(access: Access, account: Asset, counting: IntervalCounting): string | undefined {
-  if (access.type !== 'outgoing-payment' || access.limits === undefined) return undefined
-  const { debitAmount, interval } = access.limits
+  const { debitAmount, interval } = limitsOf(access) ?? {}
   if (debitAmount !== undefined && !isSameAsset(debitAmount, account))
     return 'limits.debitAmount is not in the asset of the wallet address'
   if (interval === undefined) return undefined
@@ -118,6 +125,6 @@ export function needsConsent(type: AccessType, withoutInteraction: readonly Acce
 
 /** Whether an entry covers a wallet address: one without `identifier` covers every one of this server. @spec RS-4 @spec RS-5 */
 export function coversWalletAddress(access: Access, walletAddress: string): boolean {
-  if (access.type === 'quote' || access.identifier === undefined) return true
-  return access.identifier === walletAddress
+  const identifier = identifierOf(access)
+  return identifier === undefined || identifier === walletAddress
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type Access, AccessList, allowsAction } from './access.ts'
+import { type Access, AccessList, allowsAction, identifierOf, limitsOf } from './access.ts'
 import { isSameAsset, storedAmount, type WireAmount } from './amount.ts'
 import type { WireLimits } from './limits.ts'
 
@@ -27,16 +27,8 @@ export function isNarrower(asked: Access, given: Access): boolean {
     given.type === asked.type &&
     identifierOf(given) === identifierOf(asked) &&
     given.actions.every((action) => allowsAction(asked, action)) &&
-    hasNarrowerLimits(limitsOf(asked), limitsOf(given))
+    hasNarrowerLimits(limitsOf(asked) ?? {}, limitsOf(given) ?? {})
   )
-}
-
-function identifierOf(access: Access): string | undefined {
-  return access.type === 'quote' ? undefined : access.identifier
-}
-
-function limitsOf(access: Access): WireLimits {
-  return (access.type === 'outgoing-payment' ? access.limits : undefined) ?? {}
 }
 
 function hasNarrowerLimits(asked: WireLimits, given: WireLimits): boolean {
