@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { type Asset, isSameAsset } from './amount.ts'
 import { type IntervalCounting, parseInterval, windowCount } from './interval.ts'
 import { Limits, type WireLimits } from './limits.ts'
-import { MAX_URL_LENGTH } from './url.ts'
+import { UrlText } from './url-text.ts'
 
 /** What a right lets a client do; `read-all` implies `read`, `list-all` implies `list`, nothing else implies anything. */
 export type Action = 'create' | 'complete' | 'read' | 'read-all' | 'list' | 'list-all'
@@ -34,8 +34,6 @@ export type Access = IncomingPaymentAccess | QuoteAccess | OutgoingPaymentAccess
 /** The three types of resource that a right can name. */
 export type AccessType = Access['type']
 
-const uri = v.pipe(v.string(), v.maxLength(MAX_URL_LENGTH, 'too long'))
-
 function actions<const T extends readonly Action[]>(allowed: T): v.GenericSchema<Action[], Action[]> {
   return v.pipe(
     v.array(v.picklist(allowed, 'unknown action')),
@@ -51,12 +49,12 @@ export const Access: v.GenericSchema<unknown, Access> = v.variant(
     v.strictObject({
       type: v.literal('incoming-payment'),
       actions: actions(['create', 'complete', 'read', 'read-all', 'list', 'list-all']),
-      identifier: v.exactOptional(uri),
+      identifier: v.exactOptional(UrlText),
     }),
     v.strictObject({
       type: v.literal('outgoing-payment'),
       actions: actions(['create', 'read', 'read-all', 'list', 'list-all']),
-      identifier: uri,
+      identifier: UrlText,
       limits: v.exactOptional(Limits),
     }),
     v.strictObject({ type: v.literal('quote'), actions: actions(['create', 'read', 'read-all']) }),

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { type Access, AccessList } from './access.ts'
 import { isFinishNonce } from './finish.ts'
 import type { Finish } from './grant.ts'
-import { MAX_URL_LENGTH } from './url.ts'
+import { UrlText } from './url-text.ts'
 
 /** How the client takes part in an interaction. It always begins by sending the resource owner to a URL. */
 export interface InteractionRequest {
@@ -23,7 +23,7 @@ export interface GrantRequest {
 }
 
 const SubjectIdentifier = v.strictObject({
-  id: v.pipe(v.string(), v.maxLength(MAX_URL_LENGTH, 'too long')),
+  id: UrlText,
   format: v.literal('uri', 'must be uri'),
 })
 
@@ -38,7 +38,7 @@ const Subject = v.pipe(
 const FinishRequest = v.pipe(
   v.object({
     method: v.literal('redirect', 'must be redirect'),
-    uri: v.pipe(v.string(), v.maxLength(MAX_URL_LENGTH, 'too long')),
+    uri: UrlText,
     nonce: v.pipe(v.string(), v.check(isFinishNonce, 'must be 1 to 256 printable ASCII characters')),
     hash_method: v.exactOptional(v.literal('sha-256', 'must be sha-256')),
   }),

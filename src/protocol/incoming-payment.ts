@@ -12,7 +12,7 @@ import {
 import type { ClientId } from './client.ts'
 import { DateTime } from './date-time.ts'
 import { Metadata } from './metadata.ts'
-import { MAX_URL_LENGTH } from './url.ts'
+import { UrlText } from './url-text.ts'
 
 /** The state of an incoming payment; `completed` and `expired` are never left. */
 export type IncomingPaymentState = 'pending' | 'processing' | 'completed' | 'expired'
@@ -52,7 +52,7 @@ export interface CreateIncomingPayment {
 
 /** Reads the body of `POST /incoming-payments`. */
 export const CreateIncomingPayment: v.GenericSchema<unknown, CreateIncomingPayment> = v.strictObject({
-  walletAddress: v.pipe(v.string(), v.maxLength(MAX_URL_LENGTH)),
+  walletAddress: UrlText,
   incomingAmount: v.nullish(Amount),
   expiresAt: v.nullish(DateTime),
   metadata: v.nullish(Metadata),

@@ -4,7 +4,7 @@ import type { ClientId } from './client.ts'
 import type { RailTerms, StoredDelivery } from './delivery.ts'
 import { Metadata } from './metadata.ts'
 import type { LastCharge } from './spent-amounts.ts'
-import { MAX_URL_LENGTH } from './url.ts'
+import { UrlText } from './url-text.ts'
 
 /**
  * The state of an outgoing payment.
@@ -123,12 +123,10 @@ export type CreateOutgoingPayment =
       readonly metadata?: Metadata | null | undefined
     }
 
-const url = v.pipe(v.string(), v.maxLength(MAX_URL_LENGTH))
-
 // The Python SDK sends null if there is no metadata.
-const inBoth = { walletAddress: url, metadata: v.nullish(Metadata) }
-const FromQuote = v.strictObject({ ...inBoth, quoteId: url })
-const FromIncomingPayment = v.strictObject({ ...inBoth, incomingPayment: url, debitAmount: Amount })
+const inBoth = { walletAddress: UrlText, metadata: v.nullish(Metadata) }
+const FromQuote = v.strictObject({ ...inBoth, quoteId: UrlText })
+const FromIncomingPayment = v.strictObject({ ...inBoth, incomingPayment: UrlText, debitAmount: Amount })
 const NeitherOrBoth = v.custom<never>(() => false, 'give either quoteId, or incomingPayment and debitAmount')
 
 /**

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { Amount, amountToWire, type WireAmount } from './amount.ts'
 import type { ClientId } from './client.ts'
 import type { RailTerms } from './delivery.ts'
-import { MAX_URL_LENGTH } from './url.ts'
+import { UrlText } from './url-text.ts'
 
 /**
  * The state of a quote. A quote backs at most one payment: the commit of an order uses it, and it is open again only if the
@@ -53,8 +53,8 @@ export interface CreateQuote {
 /** Reads the body of `POST /quotes`: exactly one of its three alternatives. @spec QUO-1 */
 export const CreateQuote: v.GenericSchema<unknown, CreateQuote> = v.pipe(
   v.strictObject({
-    walletAddress: v.pipe(v.string(), v.maxLength(MAX_URL_LENGTH)),
-    receiver: v.pipe(v.string(), v.maxLength(MAX_URL_LENGTH)),
+    walletAddress: UrlText,
+    receiver: UrlText,
     method: v.literal('ilp', 'must be ilp'),
     receiveAmount: v.exactOptional(Amount),
     debitAmount: v.exactOptional(Amount),

@@ -217,13 +217,13 @@ describe('which resource', () => {
     const { wallet, spending } = await shop({ overrides: { settings: { limits: { bodyBytes: 4_000_000 } } } })
     const long = `${BASE}/incoming-payments/${'/incoming-payments'.repeat(60_000)}`
     const started = performance.now()
-    await expectRefusal(wallet, invalidRequest('receiver: expected <=2048'), () =>
+    await expectRefusal(wallet, invalidRequest('receiver: too long'), () =>
       askQuote(wallet, spending, { receiver: long, debitAmount: usd('1') }),
     )
-    await expectRefusal(wallet, invalidRequest('quoteId: expected <=2048'), () =>
+    await expectRefusal(wallet, invalidRequest('quoteId: too long'), () =>
       askPayment(wallet, spending, { quoteId: long }),
     )
-    await expectRefusal(wallet, invalidRequest('walletAddress: expected <=2048'), () =>
+    await expectRefusal(wallet, invalidRequest('walletAddress: too long'), () =>
       askQuote(wallet, spending, { walletAddress: long }),
     )
     expect(performance.now() - started).toBeLessThan(5000)
