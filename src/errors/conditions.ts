@@ -12,6 +12,11 @@ function refuse(name: string, status: number, code: string, description: string,
   return new OpenPaymentsError({ name, status, code, description, ...more })
 }
 
+/** The reason, for the client and for the operator. */
+function because(reason: string): More {
+  return { details: { reason }, message: reason }
+}
+
 // --- any endpoint
 
 /** No endpoint has this path. */
@@ -175,10 +180,7 @@ export function insufficientGrant(): OpenPaymentsError {
 
 /** A limit, the receiver or the interval of the grant does not admit the payment. Compared. @spec LIM-1 */
 export function grantLimitExceeded(reason: string): OpenPaymentsError {
-  return refuse('grant_limit_exceeded', 403, 'grant_limit_exceeded', 'unauthorized', {
-    details: { reason },
-    message: reason,
-  })
+  return refuse('grant_limit_exceeded', 403, 'grant_limit_exceeded', 'unauthorized', because(reason))
 }
 
 /** Compared, with the smallest debit that would reach the receiver. @spec QUO-4 */
@@ -198,7 +200,7 @@ export function invalidReceiver(reason: string, detail?: string): OpenPaymentsEr
 
 /** An amount is in the wrong asset, zero, too large, or missing. */
 export function invalidAmount(reason: string): OpenPaymentsError {
-  return refuse('invalid_amount', 400, 'invalid_amount', 'invalid amount', { details: { reason }, message: reason })
+  return refuse('invalid_amount', 400, 'invalid_amount', 'invalid amount', because(reason))
 }
 
 /**
@@ -213,10 +215,7 @@ export function invalidQuote(reason: string, outgoingPayment?: string): OpenPaym
 
 /** The expiry has passed, or lies beyond the longest that is allowed: `reason` says which. Compared. @spec INC-2 */
 export function invalidExpiresAt(reason: string): OpenPaymentsError {
-  return refuse('invalid_expires_at', 400, 'invalid_request', 'invalid expiresAt', {
-    details: { reason },
-    message: reason,
-  })
+  return refuse('invalid_expires_at', 400, 'invalid_request', 'invalid expiresAt', because(reason))
 }
 
 /** This server has no such wallet address. @spec WAS-7 */
