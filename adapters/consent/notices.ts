@@ -12,6 +12,7 @@ export interface Notice {
 }
 
 const START_AGAIN = 'Go back to where you came from and start again.'
+const ANSWER_AGAIN = 'Nothing was approved. Please open the request again and answer it there.'
 
 /** The messages if an interaction cannot be shown or decided. None of these pages redirects. @spec INT-3 @spec INT-4 */
 export const REFUSALS: Readonly<Record<InteractionRefusal, Notice>> = {
@@ -38,7 +39,7 @@ export const REFUSALS: Readonly<Record<InteractionRefusal, Notice>> = {
   bad_csrf: {
     status: 403,
     heading: 'We could not check your answer',
-    text: 'Nothing was approved. Please open the request again and answer it there.',
+    text: ANSWER_AGAIN,
     isOpen: true,
   },
   not_owner: {
@@ -74,13 +75,13 @@ export const NOTICES = {
   tooLarge: {
     status: 413,
     heading: 'This form is too large',
-    text: 'Nothing was approved. Please open the request again and answer it there.',
+    text: ANSWER_AGAIN,
     isOpen: true,
   },
   noDecision: {
     status: 400,
     heading: 'There was no answer',
-    text: 'Nothing was approved. Please open the request again and answer it there.',
+    text: ANSWER_AGAIN,
     isOpen: true,
   },
   approved: {
