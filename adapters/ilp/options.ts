@@ -1,6 +1,6 @@
 import { refuseUnknown, requireObject } from '../../src/errors/check-option.ts'
 import { type Asset, ConfigurationError } from '../../src/index.ts'
-import { isAssetCode, isAssetScale, isSameAsset, MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
+import { isSameAsset, MAX_AMOUNT_VALUE, mistakeInAsset } from '../../src/protocol/amount.ts'
 import { isIlpAddress, isIlpPrefix } from '../../src/protocol/payment-method.ts'
 import type { SendToPeer } from './send-packet.ts'
 
@@ -121,9 +121,8 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
   )
   requireObject(`${name}.asset`, peer.asset)
   refuseUnknown(`${name}.asset`, peer.asset, ['assetCode', 'assetScale'])
-  const { assetCode, assetScale } = peer.asset
-  demand(isAssetCode(assetCode), `${name}.asset.assetCode is not an asset code`)
-  demand(isAssetScale(assetScale), `${name}.asset.assetScale must be an integer from 0 to 255`)
+  const mistake = mistakeInAsset(peer.asset)
+  demand(mistake === undefined, `${name}.asset.${mistake}`)
   requireAmount(`${name}.maxPacketAmount`, peer.maxPacketAmount, 1n)
   demand(
     isList(prefixes, (prefix) => typeof prefix === 'string' && isIlpPrefix(prefix)),
@@ -139,7 +138,7 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
   return Object.freeze({
     ...peer,
     incomingTokens: Object.freeze([...peer.incomingTokens]),
-    asset: Object.freeze({ assetCode, assetScale }),
+    asset: Object.freeze({ ...peer.asset }),
     prefixes: Object.freeze([...new Set([peer.address, ...prefixes])]),
     isDefault,
     limits: Object.freeze({ ...limits }),
@@ -194,10 +193,9 @@ function demand(holds: boolean, message: string): asserts holds {
 }
 
 function requireAddress(name: string, value: unknown): void {
-  // Shorter than what a packet allows: payments and other hops append to it.
-  const isShort = typeof value === 'string' && value.length <= 960
+  // A prefix is shorter than what a packet allows: payments and other hops append to it.
   demand(
-    isShort && isIlpAddress(value),
+    typeof value === 'string' && isIlpPrefix(value) && isIlpAddress(value),
     `${name} must be an ILP address of at most 960 characters: \`g.\` or \`test.\` and a name, in letters, digits, \`_\`, \`~\`, \`-\` and dots`,
   )
 }
