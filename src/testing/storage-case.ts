@@ -80,6 +80,16 @@ export function replaceClaim(id: string, version: number, expiresAt: number, mar
   return { action: 'replace', kind: 'replay-claim', version, value: { id, expiresAt }, ...marks }
 }
 
+/** Deletes a record of the smallest kind, at a version. */
+export function deleteClaim(id: string, version: number): Change {
+  return { action: 'delete', kind: 'replay-claim', id, version }
+}
+
+/** Checks the version of a record of the smallest kind. */
+export function checkClaim(id: string, version: number): Change {
+  return { action: 'check', kind: 'replay-claim', id, version }
+}
+
 /** The key of a record of the smallest kind. */
 export function claim(id: string): Key {
   return { kind: 'replay-claim', id }
@@ -112,6 +122,12 @@ export async function readVersions(
 export async function readValues(storage: Storage, ...keys: readonly Key[]): Promise<readonly unknown[]> {
   return (await storage.get(keys)).map((record) => record?.value)
 }
+
+/** The numbers of what is written at the same time. */
+export const FIFTY: readonly number[] = Array.from({ length: 50 }, (_, index) => index)
+
+/** How often two writers race each other: one race alone may go well by luck. */
+export const ROUNDS = 10
 
 /** Which of some commits made at the same time succeeded. */
 export async function race(storage: Storage, ...commits: readonly (readonly Change[])[]): Promise<readonly boolean[]> {

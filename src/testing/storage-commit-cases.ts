@@ -3,7 +3,9 @@ import { assertSame } from './assertions.ts'
 import { MOMENT } from './sample-records.ts'
 import {
   assertConflicts,
+  checkClaim,
   claim,
+  deleteClaim,
   insertClaim,
   insertEveryKind,
   KINDS,
@@ -23,7 +25,7 @@ export const COMMIT_CASES: readonly StorageCase[] = [
       const storage = await makeStorage()
       await mustCommit(storage, insertClaim('a'))
       await mustCommit(storage, replaceClaim('a', 1, 5))
-      await mustCommit(storage, { action: 'check', kind: 'replay-claim', id: 'a', version: 2 })
+      await mustCommit(storage, checkClaim('a', 2))
       await mustCommit(storage, replaceClaim('a', 2, 6))
       const [record] = await storage.get([claim('a')])
       assertSame([record?.version, record?.value], [3, { id: 'a', expiresAt: 6 }], 'the record')
@@ -58,15 +60,13 @@ export const COMMIT_CASES: readonly StorageCase[] = [
       await mustCommit(storage, insertClaim('a'))
       await mustCommit(storage, replaceClaim('a', 1, 5))
       for (const version of [1, 3]) {
-        const at = { kind: 'replay-claim', id: 'a', version } as const
         assertConflicts(await storage.commit([replaceClaim('a', version, 7)]), [0], `replace at ${version}`)
-        assertConflicts(await storage.commit([{ action: 'delete', ...at }]), [0], `delete at ${version}`)
-        assertConflicts(await storage.commit([{ action: 'check', ...at }]), [0], `check at ${version}`)
+        assertConflicts(await storage.commit([deleteClaim('a', version)]), [0], `delete at ${version}`)
+        assertConflicts(await storage.commit([checkClaim('a', version)]), [0], `check at ${version}`)
       }
-      const none = { kind: 'replay-claim', id: 'none', version: 1 } as const
       assertConflicts(await storage.commit([replaceClaim('none', 1, 7)]), [0], 'replace of nothing')
-      assertConflicts(await storage.commit([{ action: 'delete', ...none }]), [0], 'delete of nothing')
-      assertConflicts(await storage.commit([{ action: 'check', ...none }]), [0], 'check of nothing')
+      assertConflicts(await storage.commit([deleteClaim('none', 1)]), [0], 'delete of nothing')
+      assertConflicts(await storage.commit([checkClaim('none', 1)]), [0], 'check of nothing')
       assertSame(await readValues(storage, claim('a')), [{ id: 'a', expiresAt: 5 }], 'the value')
       assertSame(await readVersions(storage, claim('a'), claim('none')), [2, undefined], 'the versions')
     },
@@ -76,17 +76,8 @@ export const COMMIT_CASES: readonly StorageCase[] = [
     async run(makeStorage) {
       const storage = await makeStorage()
       await mustCommit(storage, insertClaim('replaced'), insertClaim('deleted'), insertClaim('taken'))
-      const good: readonly Change[] = [
-        insertClaim('new'),
-        replaceClaim('replaced', 1, 5),
-        { action: 'delete', kind: 'replay-claim', id: 'deleted', version: 1 },
-      ]
-      const bad: readonly Change[] = [
-        insertClaim('taken'),
-        replaceClaim('taken', 2, 5),
-        { action: 'delete', kind: 'replay-claim', id: 'taken', version: 2 },
-        { action: 'check', kind: 'replay-claim', id: 'taken', version: 2 },
-      ]
+      const good = [insertClaim('new'), replaceClaim('replaced', 1, 5), deleteClaim('deleted', 1)]
+      const bad = [insertClaim('taken'), replaceClaim('taken', 2, 5), deleteClaim('taken', 2), checkClaim('taken', 2)]
       for (const conflict of bad) {
         for (const at of [0, 1, 2, 3]) {
           const result = await storage.commit([...good.slice(0, at), conflict, ...good.slice(at)])
@@ -157,7 +148,7 @@ export const COMMIT_CASES: readonly StorageCase[] = [
       const storage = await makeStorage()
       await mustCommit(storage, insertClaim('a'))
       await mustCommit(storage, replaceClaim('a', 1, 5))
-      await mustCommit(storage, { action: 'delete', kind: 'replay-claim', id: 'a', version: 2 })
+      await mustCommit(storage, deleteClaim('a', 2))
       await mustCommit(storage, insertClaim('a'))
       assertSame(await readVersions(storage, claim('a')), [1], 'the version')
     },

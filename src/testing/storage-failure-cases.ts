@@ -1,7 +1,9 @@
 import type { Change } from '../ports/storage.ts'
 import { assertSame } from './assertions.ts'
 import {
+  checkClaim,
   claim,
+  deleteClaim,
   insertClaim,
   mustCommit,
   readVersions,
@@ -25,11 +27,7 @@ async function failCommits(makeStorage: () => Promise<StorageUnderTest>, moment:
     ['one replacement', [replaceClaim('a', 1, 5)], happens ? [2, 1, 1, 1] : [1, 1, 1, undefined]],
     [
       'several changes',
-      [
-        { action: 'check', kind: 'replay-claim', id: 'b', version: 1 },
-        { action: 'delete', kind: 'replay-claim', id: 'c', version: 1 },
-        insertClaim('e'),
-      ],
+      [checkClaim('b', 1), deleteClaim('c', 1), insertClaim('e')],
       happens ? [2, 1, undefined, 1, 1] : [1, 1, 1, undefined, undefined],
     ],
   ]

@@ -1,9 +1,16 @@
 import type { Change, CommitResult, Key, Storage } from '../ports/storage.ts'
 import { AssertionError, assertSame } from './assertions.ts'
 import { ACCESS_TOKEN, MOMENT, OUTGOING_PAYMENT, QUOTE, SIGNED_REQUEST, sampleSpending } from './sample-records.ts'
-import { assertConflicts, claim, insertClaim, mustCommit, readVersions, type StorageCase } from './storage-case.ts'
+import {
+  assertConflicts,
+  claim,
+  FIFTY,
+  insertClaim,
+  mustCommit,
+  readVersions,
+  type StorageCase,
+} from './storage-case.ts'
 
-const FIFTY: readonly number[] = Array.from({ length: 50 }, (_, index) => index)
 const TOKEN = { kind: 'access-token', id: ACCESS_TOKEN.id } as const
 const SPENDING = { kind: 'spending', id: 'sum' } as const
 

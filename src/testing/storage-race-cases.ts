@@ -3,9 +3,11 @@ import { AssertionError, assertSame } from './assertions.ts'
 import { MOMENT, sampleSpending } from './sample-records.ts'
 import {
   claim,
+  deleteClaim,
   insertClaim,
   insertEveryKind,
   mustCommit,
+  ROUNDS,
   race,
   readValues,
   readVersions,
@@ -13,8 +15,6 @@ import {
   type StorageCase,
   withMembers,
 } from './storage-case.ts'
-
-const ROUNDS = 10
 
 /** What the store promises of commits that are made at the same time. */
 export const RACE_CASES: readonly StorageCase[] = [
@@ -94,11 +94,7 @@ export const RACE_CASES: readonly StorageCase[] = [
         await mustCommit(storage, insertClaim(id('contested')), insertClaim(id('mine')), insertClaim(id('yours')))
         const commits = [
           [insertClaim(id('p')), replaceClaim(id('mine'), 1, 1), replaceClaim(id('contested'), 1, 1)],
-          [
-            insertClaim(id('q')),
-            { action: 'delete', kind: 'replay-claim', id: id('yours'), version: 1 },
-            { action: 'delete', kind: 'replay-claim', id: id('contested'), version: 1 },
-          ],
+          [insertClaim(id('q')), deleteClaim(id('yours'), 1), deleteClaim(id('contested'), 1)],
         ] as const
         const [first, second] = round % 2 === 0 ? commits : [commits[1], commits[0]]
         const won = await race(storage, first, second)

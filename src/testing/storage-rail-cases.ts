@@ -2,9 +2,8 @@ import type { Change, RecordKind, RecordTypes, Storage } from '../ports/storage.
 import { AssertionError, assertSame } from './assertions.ts'
 import { sampleRailAccount } from './sample-rail.ts'
 import { MOMENT, sampleAmount, sampleIncomingPayment } from './sample-records.ts'
-import { assertConflicts, mustCommit, readValues, type StorageCase } from './storage-case.ts'
+import { assertConflicts, FIFTY, mustCommit, readValues, type StorageCase } from './storage-case.ts'
 
-const FIFTY: readonly number[] = Array.from({ length: 50 }, (_, index) => index)
 const ACCOUNT = sampleRailAccount()
 /** What may come through the account, of which each transfer is a tenth. */
 const LIMIT = 1000n

@@ -11,6 +11,7 @@ import {
 } from './sample-records.ts'
 import {
   claim,
+  deleteClaim,
   idsOf,
   insertClaim,
   LISTED_SAMPLES,
@@ -221,12 +222,7 @@ export const READ_CASES: readonly StorageCase[] = [
         insertClaim('b', { dueAt: 2 }),
         insertClaim('c', { dueAt: 3 }),
       )
-      await mustCommit(storage, replaceClaim('a', 1, 5), replaceClaim('b', 1, 5, { dueAt: 4 }), {
-        action: 'delete',
-        kind: 'replay-claim',
-        id: 'c',
-        version: 1,
-      })
+      await mustCommit(storage, replaceClaim('a', 1, 5), replaceClaim('b', 1, 5, { dueAt: 4 }), deleteClaim('c', 1))
       const due = await storage.due('replay-claim', MOMENT, 10)
       const found = due.map(({ version, value, dueAt }) => [version, value, dueAt])
       assertSame(found, [[2, { id: 'b', expiresAt: 5 }, 4]], 'what is due')

@@ -4,6 +4,7 @@ import { MOMENT, sampleAmount, sampleIncomingPayment, sampleSpending, WALLET_ADD
 import {
   assertConflicts,
   claim,
+  deleteClaim,
   idsOf,
   insertClaim,
   mustCommit,
@@ -77,12 +78,8 @@ function replaceTogether(version: number): readonly Change[] {
 function writesTogether(storage: Storage): readonly (() => Promise<void>)[] {
   return Array.from({ length: 20 }, (_, index) => () => {
     const [from, to] = index % 2 === 0 ? (['odd', 'even'] as const) : (['even', 'odd'] as const)
-    return mustCommit(storage, ...replaceTogether(index + 1), deleteClaim(from), insertClaim(to))
+    return mustCommit(storage, ...replaceTogether(index + 1), deleteClaim(from, 1), insertClaim(to))
   })
-}
-
-function deleteClaim(id: string): Change {
-  return { action: 'delete', kind: 'replay-claim', id, version: 1 }
 }
 
 /** What the store promises of reading while others commit. */
@@ -201,7 +198,7 @@ export const READER_CASES: readonly StorageCase[] = [
     async run(makeStorage) {
       const storage = await makeStorage()
       await mustCommit(storage, ...insertTogether(), insertClaim('odd'))
-      const changes = [insertClaim('even'), ...replaceTogether(1), deleteClaim('odd'), replaceClaim('none', 1, 1)]
+      const changes = [insertClaim('even'), ...replaceTogether(1), deleteClaim('odd', 1), replaceClaim('none', 1, 1)]
       const keys = [claim('even'), ...TOGETHER, claim('odd')]
       const commit = async (): Promise<void> => assertConflicts(await storage.commit(changes), [5], 'the commit')
       const read = async (): Promise<void> => {

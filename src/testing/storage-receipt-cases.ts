@@ -2,12 +2,9 @@ import type { Change, Key, RecordTypes, Storage, StoredRecord } from '../ports/s
 import { amountToWire } from '../protocol/amount.ts'
 import { AssertionError, assertSame } from './assertions.ts'
 import { MOMENT, sampleAmount, sampleIncomingPayment } from './sample-records.ts'
-import { assertConflicts, mustCommit, readValues, type StorageCase } from './storage-case.ts'
+import { assertConflicts, FIFTY, mustCommit, ROUNDS, readValues, type StorageCase } from './storage-case.ts'
 
 type IncomingPayment = RecordTypes['incoming-payment']
-
-const FIFTY: readonly number[] = Array.from({ length: 50 }, (_, index) => index)
-const ROUNDS = 10
 
 function receiptOf(transfer: string, incomingPaymentId: string): RecordTypes['receipt'] {
   return { id: `rail:${transfer}`, incomingPaymentId, state: 'credited', amount: sampleAmount(100n), createdAt: MOMENT }

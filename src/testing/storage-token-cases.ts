@@ -1,9 +1,15 @@
 import type { Change, Key, RecordTypes } from '../ports/storage.ts'
 import { assertSame } from './assertions.ts'
 import { ACCESS_TOKEN, MOMENT, sampleGrant, WALLET_ADDRESS } from './sample-records.ts'
-import { assertConflicts, mustCommit, race, readValues, readVersions, type StorageCase } from './storage-case.ts'
-
-const ROUNDS = 10
+import {
+  assertConflicts,
+  mustCommit,
+  ROUNDS,
+  race,
+  readValues,
+  readVersions,
+  type StorageCase,
+} from './storage-case.ts'
 
 type Grant = RecordTypes['grant']
 

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
 import type { Change, Storage } from '../../src/ports/storage.ts'
 import { sampleGrant, sampleInserts, sampleSpending } from '../../src/testing/sample-records.ts'
-import { claim, insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
+import {
+  checkClaim,
+  claim,
+  deleteClaim,
+  insertClaim,
+  mustCommit,
+  replaceClaim,
+} from '../../src/testing/storage-case.ts'
 import { type Settings, useDatabases, watchStatements } from './postgres-databases.ts'
 import { startProxy } from './postgres-proxy.ts'
 
@@ -26,8 +33,6 @@ async function watchedStorage(
   return { schema, storage, statements }
 }
 
-const check = (id: string, version: number): Change => ({ action: 'check', kind: 'replay-claim', id, version })
-const remove = (id: string, version: number): Change => ({ action: 'delete', kind: 'replay-claim', id, version })
 const spend = (id: string, version: number): Change => {
   return { action: 'replace', kind: 'spending', version, value: sampleSpending(id, BigInt(version)) }
 }
@@ -87,8 +92,8 @@ describe('a commit', () => {
       { action: 'insert', kind: 'grant', value: sampleGrant('g') },
       insertClaim('m'),
       spend('s', 2),
-      check('a', 1),
-      remove('a0', 1),
+      checkClaim('a', 1),
+      deleteClaim('a0', 1),
     ])
     expect(result).toEqual({ conflicts: [0, 3, 4, 6] })
   })
@@ -153,8 +158,8 @@ describe.each(LEVELS)('at %s, what waits for another transaction', (level) => {
   }
   const others: readonly (readonly [string, string, readonly Change[], 'committed' | readonly number[]])[] = [
     ['a replace, of a replace', 'UPDATE op_replay_claim SET version = 2', [replaceClaim('a', 1, 5)], [0]],
-    ['a check, of a replace', 'UPDATE op_replay_claim SET version = 2', [insertClaim('n'), check('a', 1)], [1]],
-    ['a delete, of a replace', 'UPDATE op_replay_claim SET version = 2', [remove('a', 1)], [0]],
+    ['a check, of a replace', 'UPDATE op_replay_claim SET version = 2', [insertClaim('n'), checkClaim('a', 1)], [1]],
+    ['a delete, of a replace', 'UPDATE op_replay_claim SET version = 2', [deleteClaim('a', 1)], [0]],
     ['a replace, of a delete', 'DELETE FROM op_replay_claim', [replaceClaim('a', 1, 5)], [0]],
     ['a replace, of a check', 'UPDATE op_replay_claim SET version = version', [replaceClaim('a', 1, 5)], 'committed'],
     ['an insert, of an insert', `INSERT INTO op_replay_claim VALUES ('b', 1, NULL, 1, 1)`, [insertClaim('b')], [0]],
@@ -184,7 +189,7 @@ describe.each(LEVELS)('at %s, what waits for another transaction', (level) => {
     const result = await whileLocked(
       schema,
       `UPDATE op_replay_claim SET version = version WHERE id = 'a'`,
-      () => storage.commit([replaceClaim('a', 1, 5), check('b', 1)]),
+      () => storage.commit([replaceClaim('a', 1, 5), checkClaim('b', 1)]),
       async (client) => {
         const update = client.query(`UPDATE op_replay_claim SET version = 2 WHERE id = 'b'`)
         isOtherUndone = await update.then(
@@ -198,7 +203,9 @@ describe.each(LEVELS)('at %s, what waits for another transaction', (level) => {
 
   it('comes through where fifty check the same record at once', async () => {
     const { storage } = await oneClaim()
-    const commits = Array.from({ length: 50 }, (_, index) => storage.commit([check('a', 1), insertClaim(`n${index}`)]))
+    const commits = Array.from({ length: 50 }, (_, index) =>
+      storage.commit([checkClaim('a', 1), insertClaim(`n${index}`)]),
+    )
     expect(new Set(await Promise.all(commits))).toEqual(new Set(['committed']))
   })
 })

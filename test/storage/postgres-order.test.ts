@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type PostgresSql, postgresStorage } from '../../adapters/storage/postgres.ts'
 import type { Change } from '../../src/ports/storage.ts'
 import { sampleSpending } from '../../src/testing/sample-records.ts'
-import { insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
+import { checkClaim, deleteClaim, insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
 import { isCommit, useDatabases } from './postgres-databases.ts'
 
 const { newSchema, openSql, run, whileLocked } = useDatabases()
@@ -20,9 +20,9 @@ function lastPartFirst(sql: PostgresSql): PostgresSql {
 
 /** Changes of each action, in the order in which they lock their rows: by table, then by action, then by id. */
 const CHANGES: readonly Change[] = [
-  { action: 'check', kind: 'replay-claim', id: 'c', version: 1 },
-  { action: 'check', kind: 'replay-claim', id: 'd', version: 1 },
-  { action: 'delete', kind: 'replay-claim', id: 'b', version: 1 },
+  checkClaim('c', 1),
+  checkClaim('d', 1),
+  deleteClaim('b', 1),
   replaceClaim('a', 1, 5),
   replaceClaim('e', 1, 5),
   { action: 'insert', kind: 'spending', value: sampleSpending('n', 1n) },

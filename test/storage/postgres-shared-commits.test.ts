@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
 import type { Change, Storage } from '../../src/ports/storage.ts'
 import { sampleGrant, sampleSpending } from '../../src/testing/sample-records.ts'
-import { claim, insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
+import {
+  checkClaim,
+  claim,
+  deleteClaim,
+  insertClaim,
+  mustCommit,
+  replaceClaim,
+} from '../../src/testing/storage-case.ts'
 import { turn } from '../support/turns.ts'
 import { EMPTY_TABLES, isCommit, useDatabases, watchStatements } from './postgres-databases.ts'
 
@@ -33,8 +40,6 @@ async function watched(open: (schema: string) => PostgresDatabase = (schema) => 
 }
 
 const insertSpending = (id: string): Change => ({ action: 'insert', kind: 'spending', value: sampleSpending(id, 1n) })
-const check = (id: string, version: number): Change => ({ action: 'check', kind: 'replay-claim', id, version })
-const remove = (id: string, version: number): Change => ({ action: 'delete', kind: 'replay-claim', id, version })
 
 const commitAll = (storage: Storage, commits: readonly (readonly Change[])[]): Promise<readonly unknown[]> =>
   Promise.all(commits.map((changes) => storage.commit(changes)))
@@ -100,7 +105,7 @@ describe('commits of one turn', () => {
 
   it('share none with commits of other actions or tables', async () => {
     const { storage, sent } = await watched()
-    const commits = [[insertClaim('c')], [insertSpending('t')], [replaceClaim('a', 1, 5)], [remove('b', 1)]]
+    const commits = [[insertClaim('c')], [insertSpending('t')], [replaceClaim('a', 1, 5)], [deleteClaim('b', 1)]]
     expect(await commitAll(storage, commits)).toEqual(commits.map(() => 'committed'))
     expect(sent).toHaveLength(4)
   })
@@ -108,7 +113,7 @@ describe('commits of one turn', () => {
   it('may all check one record at one version, and are all told where that does not fit', async () => {
     const { storage, sent } = await watched()
     const at = (version: number, name: string): readonly (readonly Change[])[] =>
-      ['1', '2', '3'].map((n) => [insertClaim(`${name}${n}`), check('a', version)])
+      ['1', '2', '3'].map((n) => [insertClaim(`${name}${n}`), checkClaim('a', version)])
     expect(await commitAll(storage, at(1, 'c'))).toEqual(['committed', 'committed', 'committed'])
     expect(sent).toHaveLength(1)
     expect(await commitAll(storage, at(2, 'd'))).toEqual([{ conflicts: [1] }, { conflicts: [1] }, { conflicts: [1] }])
@@ -119,8 +124,8 @@ describe('commits of one turn', () => {
   it('that check one record at two versions are judged apart', async () => {
     const { storage, sent } = await watched()
     const commits = [
-      [insertClaim('c'), check('a', 2)],
-      [insertClaim('d'), check('a', 1)],
+      [insertClaim('c'), checkClaim('a', 2)],
+      [insertClaim('d'), checkClaim('a', 1)],
     ]
     expect(await commitAll(storage, commits)).toEqual([{ conflicts: [1] }, 'committed'])
     expect(sent).toHaveLength(2)
@@ -128,9 +133,9 @@ describe('commits of one turn', () => {
 
   const rivals: readonly (readonly [string, readonly Change[], readonly Change[]])[] = [
     ['replace', [replaceClaim('a', 1, 5)], [replaceClaim('a', 1, 6)]],
-    ['delete', [remove('a', 1)], [remove('a', 1)]],
+    ['delete', [deleteClaim('a', 1)], [deleteClaim('a', 1)]],
     ['insert', [insertClaim('c')], [insertClaim('c')]],
-    ['replace and check', [replaceClaim('a', 1, 5), check('b', 1)], [replaceClaim('b', 1, 5), check('a', 1)]],
+    ['replace and check', [replaceClaim('a', 1, 5), checkClaim('b', 1)], [replaceClaim('b', 1, 5), checkClaim('a', 1)]],
   ]
   it.each(rivals)('that %s one record have a statement each, and one of them is made', async (_name, one, other) => {
     const { storage, sent } = await watched()
@@ -145,8 +150,8 @@ describe('commits of one turn', () => {
     await mustCommit(storage, insertClaim('c'))
     sent.length = 0
     const commits = [
-      [check('b', 1), remove('a', 1)],
-      [check('a', 1), remove('c', 1)],
+      [checkClaim('b', 1), deleteClaim('a', 1)],
+      [checkClaim('a', 1), deleteClaim('c', 1)],
     ]
     const [deleting] = await commitAll(storage, commits)
     expect(deleting).toBe('committed')
@@ -228,7 +233,7 @@ describe('commits of one turn', () => {
 
   it('reject if they name a record twice, and hold up no others', async () => {
     const { storage, sent } = await watched()
-    const twice = storage.commit([insertClaim('c'), check('c', 1)])
+    const twice = storage.commit([insertClaim('c'), checkClaim('c', 1)])
     const once = storage.commit([insertClaim('d')])
     await expect(twice).rejects.toThrow('a commit names a record twice')
     expect(await once).toBe('committed')
