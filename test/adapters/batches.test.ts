@@ -5,6 +5,7 @@ import { createBatches, gatherWork } from '../../adapters/batches.ts'
 import { serveHandler as serveBun } from '../../adapters/bun.ts'
 import { serveHandler as serveDeno } from '../../adapters/deno.ts'
 import { toNodeListener } from '../../adapters/node.ts'
+import { turn } from '../support/turns.ts'
 import { createNotingServer, type NotingServer } from './noting-server.ts'
 
 /** A request for a host of Node, and where its answer goes. */
@@ -47,7 +48,6 @@ const HOSTS: readonly [string, (server: NotingServer, source: () => string) => (
 
 /** Resolves when all that waits for nothing but promises has gone on. */
 const sameTurn = () => new Promise<void>((resolve) => process.nextTick(resolve))
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('what waits for one turn', () => {
   it('goes on in step: each takes a step before any takes the next one', async () => {
@@ -76,42 +76,42 @@ describe('work that is done together', () => {
   it('waits for nobody where it is alone', async () => {
     const { handedOn, ask } = gathering()
     ask()
-    await nextTurn()
+    await turn()
     expect(handedOn).toEqual([1])
   })
 
   it('waits on as long as each turn brings more', async () => {
     const { handedOn, ask } = gathering()
     for (const _ of [1, 2, 3]) ask()
-    await nextTurn()
+    await turn()
     ask()
-    await nextTurn()
+    await turn()
     expect(handedOn).toEqual([])
-    await nextTurn()
+    await turn()
     expect(handedOn).toEqual([4])
   })
 
   it('waits for at most eight turns, and then begins anew', async () => {
     const { handedOn, ask } = gathering()
     ask()
-    for (let turn = 1; turn <= 8; turn++) {
+    for (let count = 1; count <= 8; count++) {
       expect(handedOn).toEqual([])
       ask()
-      await nextTurn()
+      await turn()
     }
     expect(handedOn).toEqual([9])
     ask()
-    await nextTurn()
+    await turn()
     expect(handedOn).toEqual([9, 1])
   })
 
   it('does not wait on where there is enough of it', async () => {
     const { handedOn, ask } = gathering()
     for (let count = 1; count < 128; count++) ask()
-    await nextTurn()
+    await turn()
     expect(handedOn).toEqual([])
     ask()
-    await nextTurn()
+    await turn()
     expect(handedOn).toEqual([128])
   })
 
@@ -122,8 +122,8 @@ describe('work that is done together', () => {
     })
     const asked = Array.from({ length: 300 }, (_, number) => gather(() => done.push(number)))
     const counts: number[] = []
-    for (let turn = 1; turn <= 4; turn++) {
-      await nextTurn()
+    for (let count = 1; count <= 4; count++) {
+      await turn()
       counts.push(done.length)
     }
     expect(counts).toEqual([128, 256, 300, 300])
@@ -143,7 +143,7 @@ describe.each(HOSTS)('what comes to %s', (_, mount) => {
     await sameTurn()
     expect(server.asked).toEqual([])
     source = 'gone'
-    await nextTurn()
+    await turn()
     expect(server.asked).toEqual(['first turn', 'first turn'])
   })
 

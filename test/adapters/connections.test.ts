@@ -6,6 +6,7 @@ import { toNodeListener } from '../../adapters/node.ts'
 import type { HttpRequest, HttpResponse } from '../../src/index.ts'
 import { gate } from '../support/gate.ts'
 import { testServers } from '../support/test-servers.ts'
+import { turn } from '../support/turns.ts'
 import { createEcho, ECHO_LIMIT, receive, send } from './echo.ts'
 
 const { listen } = testServers()
@@ -16,8 +17,6 @@ async function receiveUntil(socket: Socket, end: string): Promise<string> {
   while (!text.includes(end)) text += String((await once(socket, 'data'))[0])
   return text
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Waits until a count has begun and has not changed for fifty turns. */
 async function untilStill(count: () => number): Promise<void> {
@@ -278,7 +277,7 @@ describe('a connection that is kept', () => {
         async handle(request) {
           running += 1
           most = Math.max(most, running)
-          await new Promise((resolve) => setImmediate(resolve))
+          await turn()
           const answer = await echo.handle(request)
           running -= 1
           return answer
@@ -399,7 +398,7 @@ describe('a connection that is kept', () => {
         await bytes(100_000)
         if (target === '/op/slow') await opened
         // Long enough for more to arrive: each takes a turn, as one that reads a database does.
-        else await new Promise((resolve) => setImmediate(resolve))
+        else await turn()
         answered += 1
         return { status: 204, headers: {} }
       },

@@ -5,6 +5,7 @@ import { type AuthWallet, authWallet, PLAIN_REQUEST } from '../auth-server/auth-
 import { gate } from '../support/gate.ts'
 import { testServers } from '../support/test-servers.ts'
 import { AUTH, BASE, BOB, cryptography, grantAtOnce } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
 import { closing, receive, send } from './echo.ts'
 import { headOf } from './raw-request.ts'
 
@@ -124,7 +125,7 @@ describe('a body meant to harm', () => {
     for (let second = 1; second < 10; second++) {
       socket.write(body.charAt(second - 1))
       wallet.clock.advance(1_000)
-      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+      await turns(20)
       expect([second, wallet.events]).toEqual([second, []])
     }
     wallet.clock.advance(1_000)

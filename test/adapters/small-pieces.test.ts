@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { toNodeListener } from '../../adapters/node.ts'
 import { fromFetchRequest } from '../../src/http/fetch-exchange.ts'
 import type { HttpRequest } from '../../src/ports/http-exchange.ts'
+import { turn } from '../support/turns.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
@@ -60,9 +61,9 @@ describe('a body that comes byte by byte', () => {
     for (let count = 0; count < CHUNKS; count++) {
       request.push(bytes.next())
       // The stream passes on what it was given in an earlier turn.
-      if (count % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (count % 100 === 0) await turn()
     }
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     expect(await bytes.held()).toBeLessThan(10)
     request.push(null)
     expect(new Uint8Array((await reading) ?? [])).toEqual(EXPECTED)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../support/fake-clock.ts'
 import { keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
 import { ALICE, BOB, CLIENT, OWNER, referenceOf } from '../support/test-wallet.ts'
+import { turn } from '../support/turns.ts'
 import { approvedGrant, authWallet, CONSENT_REQUEST, INCOMING, INTERACT, OUTGOING, resume } from './auth-wallet.ts'
 
 const QUOTE = { type: 'quote', actions: ['create'] } as const
@@ -49,7 +50,7 @@ describe('the name of a client on another server', () => {
           ...keyResolver,
           async publicName(walletAddress) {
             clock.advance(late)
-            await new Promise((resolve) => setImmediate(resolve))
+            await turn()
             return keyResolver.publicName(walletAddress)
           },
         },

@@ -2,11 +2,12 @@ import { systemClock } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { answerWithin } from '../../src/deadline/answer-within.ts'
 import { holdUp } from '../support/hold-up.ts'
+import { turn } from '../support/turns.ts'
 
 describe('a deadline', () => {
   it('is kept by what has arrived while nothing could be heard', async () => {
     // From a callback of this kind the next turn begins with timers, and only then looks for what has arrived.
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     const answer = answerWithin(systemClock(), 5, () => new Promise((resolve) => setImmediate(resolve, 'here')))
     for (let step = 0; step < 20; step++) await undefined
     holdUp(20)

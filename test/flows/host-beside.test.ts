@@ -16,6 +16,7 @@ import {
   usd,
   usdAmount,
 } from '../support/test-wallet.ts'
+import { turn } from '../support/turns.ts'
 
 type Send = (path: string, method: string) => Promise<Response>
 
@@ -155,9 +156,9 @@ describe('onEvent', () => {
     const token = await spendingToken(wallet)
     expect((await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status).toBe(201)
     const drained = wallet.openPayments.drain().then(() => 'drained')
-    for (let turn = 0; turn < 400; turn++) {
+    for (let count = 0; count < 400; count++) {
       wallet.clock.advance(1000)
-      await new Promise((resolve) => setImmediate(resolve))
+      await turn()
     }
     expect(await drained).toBe('drained')
     expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 10n })

@@ -14,6 +14,7 @@ import {
   testWallet,
   usd,
 } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
 
 const DAY = 24 * 3600 * 1000
 
@@ -129,7 +130,7 @@ describe('a grant over time', () => {
       return (await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status
     }
     const paying = [pay('100'), pay('200'), pay('300')]
-    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+    await turns(50)
     const [grant] = await wallet.openPayments.grants.list(ALICE)
     expect(await wallet.openPayments.grants.revoke(ALICE, grant?.id ?? '')).toBe(true)
     resume()

@@ -20,7 +20,7 @@ import {
   testWallet,
   usd,
 } from '../support/test-wallet.ts'
-import { turns } from '../support/turns.ts'
+import { turn, turns } from '../support/turns.ts'
 
 // The decisions D1 to D17 (docs/spec-gaps.md) are tested where their rule is. Here stand those that show only over
 // several endpoints.
@@ -131,7 +131,7 @@ describe('D15 how long a request waits for the wallet', () => {
     })
     await called
     wallet.clock.advance(seconds * 1000 - 1)
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     expect(isAnswered).toBe(false)
     wallet.clock.advance(1)
     expect((await answer).status).toBe(201)

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import type { HttpResponse } from 'open-payments-server'
 import type { InMemoryRequest } from 'open-payments-server/testing'
 import type { FakeClock } from '../support/fake-clock.ts'
+import { turn } from '../support/turns.ts'
 import type { Random } from './random.ts'
 
 // Requests as the bytes of a connection, where there is more to break than in memory.
@@ -89,11 +90,11 @@ export async function converse(port: number, bytes: string, clock: FakeClock): P
   })
   socket.write(bytes, 'latin1')
   const started = performance.now()
-  for (let turn = 0; !isClosed; turn++) {
-    if (turn === TURNS_BEFORE_DEADLINE) clock.advance(11_000)
-    if (turn === TURNS_BEFORE_END) socket.end()
+  for (let passed = 0; !isClosed; passed++) {
+    if (passed === TURNS_BEFORE_DEADLINE) clock.advance(11_000)
+    if (passed === TURNS_BEFORE_END) socket.end()
     if (performance.now() - started > HANG_MILLISECONDS) throw new Error('the connection was never closed')
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
   }
   return text
 }

@@ -8,6 +8,7 @@ import { resourceServerRoutes } from '../../src/resource-server/routes.ts'
 import { walletAddressServerRoutes } from '../../src/wallet-address-server/routes.ts'
 import { authWallet, cancel, PLAIN_REQUEST, revoke, rotate } from '../auth-server/auth-wallet.ts'
 import { AUTH, BASE } from '../support/test-wallet.ts'
+import { turn } from '../support/turns.ts'
 
 const padded = (length: number): string => JSON.stringify(PLAIN_REQUEST).padEnd(length, ' ')
 
@@ -88,9 +89,9 @@ describe('the body of a request', () => {
     const answer = wallet.sendRaw(request).finally(() => {
       answered = true
     })
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     wallet.clock.advance(6_999)
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     expect(answered).toBe(false)
     wallet.clock.advance(1)
     expect(await answer).toMatchObject({ status: 408, headers: { connection: 'close' }, body: { error: { code } } })

@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from 'open-payments-server'
 import { toNodeListener } from 'open-payments-server/node'
 import { describe, expect, it } from 'vitest'
 import { encodeIlpPacket, MAX_PREPARE_OCTETS } from '../../adapters/ilp/packet.ts'
-import { turns } from '../support/turns.ts'
+import { turn, turns } from '../support/turns.ts'
 import {
   ACCOUNT,
   EUR_ACCOUNT,
@@ -100,7 +100,7 @@ describe('a peer that brings a packet over HTTP', () => {
   it('EMB-2 gets 408 where its packet takes longer than ten seconds', async () => {
     const world = receiverWorld()
     const asked = ask(world, { ...peerRequest(new Uint8Array()), bytes: () => new Promise(() => undefined) })
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     world.clock.advance(10_000)
     expect(await asked).toMatchObject({ status: 408, headers: { connection: 'close' } })
   })

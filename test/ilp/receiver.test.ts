@@ -3,7 +3,7 @@ import type { RailTransfer, TransferOutcome } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { readAmountTooLarge } from '../../adapters/ilp/packet.ts'
 import { gate } from '../support/gate.ts'
-import { turns } from '../support/turns.ts'
+import { turn, turns } from '../support/turns.ts'
 import {
   ACCOUNT,
   EUR,
@@ -40,7 +40,7 @@ describe('a packet for an incoming payment', () => {
     const answer = world.send(prepare).finally(() => {
       isAnswered = true
     })
-    while (world.transfers.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    while (world.transfers.length === 0) await turn()
     expect(isAnswered).toBe(false)
     written('received')
     expect(await answer).toMatchObject(ACCEPTED)

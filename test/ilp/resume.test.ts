@@ -97,7 +97,7 @@ describe('several processes', () => {
     const { world, order, receiver, path } = await senderScene({ isIdempotent: true, peer: { maxPacketAmount: 10n } })
     const delivery = order(1000n, 1000n)
     const lost = world.deliver(delivery)
-    while (path.sent.length < 30) await new Promise((resolve) => setImmediate(resolve))
+    while (path.sent.length < 30) await turn()
     const winner = world.deliver(delivery)
     const results = await Promise.allSettled([lost, winner])
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { DialedReply, OutboundNetwork } from '../../src/ports/outbound-network.ts'
 import { fetchKeyResolver } from '../../src/runtime/fetch-key-resolver.ts'
 import { silence } from '../support/gate.ts'
+import { turn } from '../support/turns.ts'
 import { chunks, type FakeNetwork, fakeNetwork, jsonReply, publishedKey } from './fake-network.ts'
 
 const ALICE = 'https://wallet.example/alice'
@@ -84,7 +85,7 @@ describe('a fetched key set', () => {
       return jsonReply({}, { status: 404 })
     }
     const found = network.resolver.keySet(BARE)
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     network.clock.advance(2_000)
     await called
     network.clock.advance(1_000)

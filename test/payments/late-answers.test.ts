@@ -47,7 +47,7 @@ async function passTime<T>({ wallet }: World, work: Promise<T>): Promise<T> {
   })
   while (!isDone) {
     wallet.clock.advance(500)
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
   }
   return done
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { BASE } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
 import { faultAt } from './faulty-ports.ts'
 import { ask, recoverUntilQuiet, signedBy } from './money-world.ts'
 import { checkRailMoney, onlyPayment, prepareRailPayment, railWorld } from './rail-world.ts'
 
 describe('two processes that deliver one payment at once', () => {
   it('send nothing twice, however they meet', async () => {
-    for (let turns = 0; turns < 12; turns++) {
+    for (let paused = 0; paused < 12; paused++) {
       const world = await railWorld({ incomingValue: 13n })
       const first = world.process()
       faultAt(first.ports, 1, 'crashes after', ({ name }) => name === 'send')
@@ -19,13 +20,13 @@ describe('two processes that deliver one payment at once', () => {
       world.wallet.clock.advance(30_000)
       const processes = [world.process(), world.process()]
       const pause = async (): Promise<undefined> => {
-        for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
+        await turns(paused)
         return undefined
       }
       if (processes[0]) processes[0].ports.plan = pause
       const recovered = Promise.all(processes.map(({ openPayments }) => openPayments.recover()))
       // The lease of whichever is the slower lapses meanwhile.
-      if (turns % 2 === 1) world.wallet.clock.advance(30_000)
+      if (paused % 2 === 1) world.wallet.clock.advance(30_000)
       await recovered
       for (const { openPayments } of processes) await openPayments.drain()
       await recoverUntilQuiet(world)

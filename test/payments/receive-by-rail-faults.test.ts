@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
 import { notedPauses } from '../support/noted-pauses.ts'
 import { BASE, usd } from '../support/test-wallet.ts'
+import { turn } from '../support/turns.ts'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
 import { HOUR, inAnHour, LEASE } from './money-world.ts'
 import {
@@ -330,7 +331,7 @@ describe('drain()', () => {
     const drained = process.openPayments.drain().then(() => {
       isDrained = true
     })
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
     expect([isDrained, (await incomingOf(world, id))?.reserved.value]).toEqual([false, 5n])
     open()
     await drained

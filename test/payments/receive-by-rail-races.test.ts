@@ -2,6 +2,7 @@ import type { RailTransfer } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
 import { usd } from '../support/test-wallet.ts'
+import { turn } from '../support/turns.ts'
 import type { Call, Fault } from './faulty-ports.ts'
 import { LEASE } from './money-world.ts'
 import {
@@ -147,7 +148,7 @@ describe('many transfers at once', () => {
       return slow.ports.calls.some(isCredit) ? opened : undefined
     }
     expect(await world.receive(slow.rail, transferOf(2, id, 5n))).toBe('received')
-    while (!slow.ports.calls.some(isCredit)) await new Promise((resolve) => setImmediate(resolve))
+    while (!slow.ports.calls.some(isCredit)) await turn()
     world.wallet.clock.advance(LEASE)
     const other = world.startRail()
     other.ports.plan = (call) => (isCredit(call) && creditIdOf(call) === transferId(1) ? 'throws' : undefined)

@@ -17,6 +17,7 @@ import type { Call } from '../payments/faulty-ports.ts'
 import { grantTokens, moneyWorld, pay, preparePayment, signedBy } from '../payments/money-world.ts'
 import { freePort } from '../support/free-port.ts'
 import { BASE, testWallet } from '../support/test-wallet.ts'
+import { turn, turns } from '../support/turns.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const readme = readText('README.md')
@@ -28,7 +29,7 @@ async function answerOf(url: string, child: ChildProcess): Promise<Response> {
     const answer = await fetch(url).catch(() => undefined)
     if (answer !== undefined) return answer
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
   }
 }
 
@@ -175,7 +176,7 @@ describe('the cost of a payment that the README names', () => {
     const made: Call[] = []
     let isAnswered = false
     ports.plan = async (call) => {
-      for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
+      await turns(10)
       if (!isAnswered) made.push(call)
       return undefined
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createTurns } from '../../src/records/in-turn.ts'
+import { turn } from '../support/turns.ts'
 
 /** A task that runs until it is told to end. */
 function heldTask(log: string[], name: string) {
@@ -14,18 +15,16 @@ function heldTask(log: string[], name: string) {
   return { task, end }
 }
 
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
 describe('createTurns', () => {
   it('runs tasks of one key one after the other, in order', async () => {
     const log: string[] = []
     const inTurn = createTurns()
     const [a, b] = [heldTask(log, 'a'), heldTask(log, 'b')]
     const both = [inTurn('key', a.task), inTurn('key', b.task)]
-    await settle()
+    await turn()
     expect(log).toEqual(['a begins'])
     a.end('resolve')
-    await settle()
+    await turn()
     expect(log).toEqual(['a begins', 'b begins'])
     b.end('resolve')
     expect(await Promise.all(both)).toEqual(['a', 'b'])

@@ -1,3 +1,4 @@
+import { turn } from '../support/turns.ts'
 import type { Random } from './random.ts'
 import type { Trace } from './trace.ts'
 
@@ -55,8 +56,6 @@ export interface Scheduler {
   keepBack(isKept: (task: Task) => boolean): KeptBack
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
 export function createScheduler(random: Random, trace: Trace): Scheduler {
   let elapsed = 0
   let tasks: Task[] = []
@@ -82,7 +81,7 @@ export function createScheduler(random: Random, trace: Trace): Scheduler {
       let task = choose(false)
       if (task === undefined) {
         // Somebody may be about to ask for something.
-        await settled()
+        await turn()
         task = choose(true)
       }
       if (task === undefined) return false
@@ -90,7 +89,7 @@ export function createScheduler(random: Random, trace: Trace): Scheduler {
       trace.add(() => `${(elapsed / 1000).toFixed(3)} ${title()}`)
       const done = task.run()
       // Cryptography is synchronous, so everything up to the next call of a port runs out in microtasks.
-      await settled()
+      await turn()
       await done
       return true
     },

@@ -1,4 +1,5 @@
 import type { Clock } from 'open-payments-server'
+import { turn } from './turns.ts'
 
 /** A clock that stands still until it is told. */
 export interface FakeClock extends Clock {
@@ -23,7 +24,7 @@ export function fakeClock(start: number = Date.parse('2026-03-01T12:00:00Z')): F
     sleep: (milliseconds, signal) => {
       if (signal === undefined) {
         advance(milliseconds)
-        return new Promise((resolve) => setImmediate(resolve))
+        return turn()
       }
       return new Promise((resolve) => {
         const end = (): void => {

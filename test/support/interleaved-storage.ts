@@ -1,16 +1,15 @@
 import type { Storage } from 'open-payments-server'
 import { randomNumbers } from './random-numbers.ts'
+import { turns } from './turns.ts'
 
 /** A storage whose operations take a random number of turns, so that requests at the same time meet in many orders. */
 export function interleavedStorage(inner: Storage, seed: number): Storage {
   const random = randomNumbers(seed)
-  const turns = async (): Promise<void> => {
-    for (let left = Math.floor(random() * 4); left > 0; left--) await new Promise((resolve) => setImmediate(resolve))
-  }
+  const wait = (): Promise<void> => turns(Math.floor(random() * 4))
   const late = async <T>(operation: () => Promise<T>): Promise<T> => {
-    await turns()
+    await wait()
     const result = await operation()
-    await turns()
+    await wait()
     return result
   }
   return {
