@@ -2,6 +2,7 @@ import { createOpenPayments, type JsonWebKey, type OpenPayments, systemClock } f
 import type { SigningKey } from 'open-payments-server/testing'
 import { bodyText } from '../support/body-text.ts'
 import { lastSegment } from '../support/last-segment.ts'
+import { NO_PAGE } from '../support/no-page.ts'
 import type { Books } from './books.ts'
 import { type AnswerBody, drawKey, sign } from './client.ts'
 import {
@@ -66,7 +67,7 @@ export async function grantClients(
     storage,
     ledger,
     walletAddresses: { find: async (url) => directory.get(url) },
-    consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+    consent: NO_PAGE,
     clock: { ...systemClock(), now },
     settings: { lifetimes: { accessTokenSeconds: 10_000_000, continuationWaitSeconds: 1 } },
   })

@@ -2,6 +2,7 @@ import process from 'node:process'
 import { memoryLedger } from '../../adapters/ledger/memory.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createOpenPayments, keepGoing, systemClock } from '../../src/index.ts'
+import { NO_PAGE } from '../support/no-page.ts'
 
 /** What keeps the process busy: a pause of work that runs, which it drains, or nothing but the timers of an idle server. */
 export type Busy = 'work' | 'idle'
@@ -17,7 +18,7 @@ const openPayments = createOpenPayments({
   storage: { ...storage, due: (...asked) => clock.sleep(50).then(() => storage.due(...asked)) },
   ledger: memoryLedger({ accounts: [] }),
   walletAddresses: { find: async () => undefined },
-  consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+  consent: NO_PAGE,
   clock,
 })
 

@@ -1,4 +1,4 @@
-import type { Consent, HttpRequest } from 'open-payments-server'
+import type { HttpRequest } from 'open-payments-server'
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { authServerRoutes } from '../../src/auth-server/routes.ts'
@@ -7,6 +7,7 @@ import { ANY_PATH } from '../../src/http/router.ts'
 import { resourceServerRoutes } from '../../src/resource-server/routes.ts'
 import { walletAddressServerRoutes } from '../../src/wallet-address-server/routes.ts'
 import { authWallet, cancel, PLAIN_REQUEST, revoke, rotate } from '../auth-server/auth-wallet.ts'
+import { NO_PAGE } from '../support/no-page.ts'
 import { AUTH, BASE } from '../support/test-wallet.ts'
 import { turn } from '../support/turns.ts'
 
@@ -166,9 +167,8 @@ describe('the body of a request', () => {
 
   it('DIG-8 is refused on every endpoint that is not a POST', async () => {
     const wallet = await authWallet()
-    const consent: Consent = { respond: async () => ({ status: 200, headers: {}, body: '' }) }
     const routes = [
-      ...authServerRoutes(consent, wallet.openPayments.interactions),
+      ...authServerRoutes(NO_PAGE, wallet.openPayments.interactions),
       ...resourceServerRoutes(),
       ...walletAddressServerRoutes(),
     ]

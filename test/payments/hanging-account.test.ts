@@ -3,6 +3,7 @@ import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../support/fake-clock.ts'
+import { NO_PAGE } from '../support/no-page.ts'
 import { ALICE, AUTH, BASE, BOB, SECRET, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 
@@ -121,7 +122,7 @@ async function scene(dues: readonly Due[]) {
     storage,
     ledger,
     walletAddresses: { find: async () => undefined },
-    consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+    consent: NO_PAGE,
     clock: standing,
     onEvent: () => undefined,
   })

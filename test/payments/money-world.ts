@@ -17,6 +17,7 @@ import type { AnswerBody } from '../support/answer-body.ts'
 import { bodyText } from '../support/body-text.ts'
 import { keyed } from '../support/keyed.ts'
 import { lastSegment } from '../support/last-segment.ts'
+import { NO_PAGE } from '../support/no-page.ts'
 import { violations } from '../support/open-api.ts'
 import {
   ALICE,
@@ -120,7 +121,7 @@ export function processesOn(
       storage: ports.storage,
       ledger: ports.ledger,
       walletAddresses: { find: async (url) => wallet.directory.get(url) },
-      consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+      consent: NO_PAGE,
       keyResolver: NO_NETWORK,
       cryptography,
       clock: wallet.clock,

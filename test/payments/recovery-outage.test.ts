@@ -12,6 +12,7 @@ import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../support/fake-clock.ts'
 import { gate } from '../support/gate.ts'
+import { NO_PAGE } from '../support/no-page.ts'
 import { ALICE, AUTH, BASE, BOB, SECRET, usd, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { type Call, type FaultyPorts, faultyPorts } from './faulty-ports.ts'
@@ -104,7 +105,7 @@ async function dueWorld(
       storage: ports.storage,
       ledger: ports.ledger,
       walletAddresses: { find: async () => undefined },
-      consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+      consent: NO_PAGE,
       // A pause between two tries brings no lease to its end.
       clock: { ...clock, sleep: async (milliseconds, signal) => signal && clock.sleep(milliseconds, signal) },
       ...(isHeard && { onEvent }),

@@ -18,6 +18,7 @@ import { bodyText } from '../support/body-text.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { interleavedStorage } from '../support/interleaved-storage.ts'
 import { lastSegment } from '../support/last-segment.ts'
+import { NO_PAGE } from '../support/no-page.ts'
 import { randomNumbers } from '../support/random-numbers.ts'
 import { recordedStorage } from '../support/recorded-storage.ts'
 import {
@@ -132,7 +133,7 @@ async function play(seed: number): Promise<ReadonlyMap<string, number>> {
       storage: interleavedStorage(storage, seed + ahead),
       ledger: testLedger(),
       walletAddresses: { find },
-      consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+      consent: NO_PAGE,
       keyResolver: NO_NETWORK,
       cryptography,
       clock: { now: () => clock.now() + ahead, sleep: (milliseconds, signal) => clock.sleep(milliseconds, signal) },

@@ -2,6 +2,7 @@ import { createOpenPayments, systemClock } from 'open-payments-server'
 import type { SigningKey } from 'open-payments-server/testing'
 import { drawKey } from '../crashes/client.ts'
 import { createGrantFlow } from '../crashes/grants.ts'
+import { NO_PAGE } from '../support/no-page.ts'
 import type { WalletBooks } from './wallet-books.ts'
 import { ACCOUNTS, amountOf, directoryOf, secretOf, type WalletName } from './wallet-process/wallets.ts'
 
@@ -37,7 +38,7 @@ export async function grantClient(
     storage,
     ledger,
     walletAddresses: { find: async (url) => directory.get(url) },
-    consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+    consent: NO_PAGE,
     clock: { ...systemClock(), now },
     settings: {
       lifetimes: { accessTokenSeconds: 10_000_000, continuationWaitSeconds: 1 },

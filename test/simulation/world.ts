@@ -13,6 +13,7 @@ import type {
 } from 'open-payments-server'
 import { type DoubleEntryLedger, memoryLedger } from 'open-payments-server/ledger/memory'
 import type { SigningKey } from 'open-payments-server/testing'
+import { NO_PAGE } from '../support/no-page.ts'
 import { ALICE, AUTH, BASE, BOB, CAROL, CLIENT } from '../support/test-wallet.ts'
 import { createFarSide, type FarSide } from './far-side.ts'
 import { type Host, simulatedHost } from './host.ts'
@@ -177,7 +178,7 @@ export function createWorld(options: WorldOptions): World {
       authServer: AUTH,
       resourceServer: BASE,
       secrets: [SECRET],
-      consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+      consent: NO_PAGE,
       cryptography,
       settings: shape.settings,
       ...simulatedPorts(world, process),

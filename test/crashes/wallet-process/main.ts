@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import process from 'node:process'
 import { createOpenPayments, type JsonWebKey, type OpenPayments, type OpenPaymentsEvent } from 'open-payments-server'
 import { toNodeListener } from 'open-payments-server/node'
+import { NO_PAGE } from '../../support/no-page.ts'
 import type { Report } from '../wallet-child.ts'
 import { AUTH, BASE, directoryOf, LEASE_SECONDS, PRICING, SECRET } from './accounts.ts'
 import { movableClock } from './movable-clock.ts'
@@ -48,7 +49,7 @@ const openPayments = createOpenPayments({
   secrets: [SECRET],
   ...(await openStores()),
   walletAddresses: { find: async (url) => directory.get(url) },
-  consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+  consent: NO_PAGE,
   pricing: PRICING,
   clock,
   onEvent: (event) => writeDown(event, calls),

@@ -11,6 +11,7 @@ import {
   systemClock,
   type WalletAddress,
 } from '../../../src/index.ts'
+import { NO_PAGE } from '../../support/no-page.ts'
 import { openStorage, type Place } from './places.ts'
 import { answerCalls } from './remote-process.ts'
 
@@ -54,7 +55,7 @@ const openPayments = createOpenPayments({
   storage,
   ledger: sqliteLedger(await openSqlite(ledgerFile)),
   walletAddresses: { find: async (url) => walletAddresses.get(url) },
-  consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+  consent: NO_PAGE,
   clock: { ...system, now: () => system.now() + ahead },
   onEvent: (event) => {
     if (event.type === 'incoming_payment.completed') told.push(event)

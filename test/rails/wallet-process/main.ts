@@ -16,6 +16,7 @@ import { movableClock } from '../../crashes/wallet-process/movable-clock.ts'
 import type { SqlitePlace } from '../../crashes/wallet-process/sqlite-stores.ts'
 import { openWatchedStores } from '../../crashes/wallet-process/stores.ts'
 import { type Fuse, watchCalls } from '../../crashes/wallet-process/watched-calls.ts'
+import { NO_PAGE } from '../../support/no-page.ts'
 import {
   ASSETS,
   type AssetCode,
@@ -96,7 +97,7 @@ const openPayments = createOpenPayments({
   secrets: [secretOf(wallet)],
   ...(await openWatchedStores(place, calls)),
   walletAddresses: { find: async (url) => directory.get(url) },
-  consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+  consent: NO_PAGE,
   pricing: PRICING,
   paymentMethods: [
     ilp({
