@@ -1,17 +1,17 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import process from 'node:process'
 import { parseArgs } from 'node:util'
 import type { Runtime } from '../test/runtimes/runtimes.ts'
 import { conditionsNow } from './conditions.ts'
 import { type FilledDatabase, openFilledPostgres, openFilledSqlite } from './filled-database.ts'
 import type { StorageName } from './host-names.ts'
 import { type Extent, type Pass, runPass } from './measure.ts'
-import { OPERATIONS, type Operation, operationOf } from './operations.ts'
-import { isNamed, known } from './plan.ts'
+import { type Operation, operationOf, operationsNamed } from './operations.ts'
+import { knownOne } from './plan.ts'
 import { openPostgres } from './postgres.ts'
 import { RUNTIMES } from './runtimes.ts'
+import { say, writeRun } from './say.ts'
 import { median } from './statistics.ts'
 import { drawKey, type Subject, signAll, startSubject } from './subject.ts'
 import { BASE } from './wallet.ts'
@@ -49,10 +49,6 @@ interface Filled {
   readonly records: number
   readonly subject: Subject
   readonly database: FilledDatabase
-}
-
-const say = (text: string): void => {
-  process.stdout.write(`${text}\n`)
 }
 
 async function measureGrowth(
@@ -97,8 +93,7 @@ const storages: readonly StorageName[] = (['sqlite', 'postgres'] as const).filte
   values.storages.split(',').includes(name),
 )
 const postgres = storages.includes('postgres') ? await openPostgres(folder) : undefined
-const [runtime] = known('runtime', values.runtime, RUNTIMES)
-if (runtime === undefined) throw new Error('no runtime is named')
+const runtime = knownOne('runtime', values.runtime, RUNTIMES)
 
 async function startFilled(runtime: Runtime, storage: StorageName, records: number): Promise<Filled> {
   const places: string[] = []
@@ -147,7 +142,7 @@ try {
     )
     const sharedCpu = storage === 'postgres' && postgres ? postgres.cpuMicroseconds : () => 0
     const extent = { passes: Number(values.passes), share: Number(values.share), sharedCpu }
-    const operations = OPERATIONS.filter(({ name }) => isNamed(values.only, name))
+    const operations = operationsNamed(values.only)
     const subjects = filled.map(({ subject }) => subject)
     await warmUp(subjects, operations, Number(values['warm-up']))
     const figures: GrowthFigure[] = []
@@ -166,7 +161,4 @@ try {
   await postgres?.close()
   rmSync(folder, { recursive: true, force: true })
 }
-if (values.out !== '') {
-  const run = { before, after: conditionsNow(), runtime: runtime.name, results }
-  writeFileSync(`${values.out}.json`, `${JSON.stringify(run, null, 2)}\n`)
-}
+writeRun(values.out, { before, after: conditionsNow(), runtime: runtime.name, results })

@@ -1,17 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import type { Runtime } from '../test/runtimes/runtimes.ts'
 import type { Child, Usage } from './child.ts'
 import { conditionsNow } from './conditions.ts'
 import { runLoad } from './load.ts'
-import { OPERATIONS } from './operations.ts'
-import { isNamed, known } from './plan.ts'
+import { operationsNamed } from './operations.ts'
+import { knownOne } from './plan.ts'
 import { readProc } from './postgres.ts'
 import { RUNTIMES } from './runtimes.ts'
+import { say, writeRun } from './say.ts'
 import { drawKey, signAll, startSubject } from './subject.ts'
 
 // Full load for so many minutes, all operations in turn, then quiet: what grows although nothing has to?
@@ -28,9 +28,6 @@ const { values } = parseArgs({
 })
 
 const ROUND = 250
-const say = (text: string): void => {
-  process.stdout.write(`${text}\n`)
-}
 
 /** What was seen at one moment. */
 interface Moment extends Usage {
@@ -42,8 +39,7 @@ interface Moment extends Usage {
   readonly anonymousBytes: number
 }
 
-const [named] = known('runtime', values.runtime, RUNTIMES)
-if (named === undefined) throw new Error('no runtime is named')
+const named = knownOne('runtime', values.runtime, RUNTIMES)
 const flags = values.flags.split(' ').filter((flag) => flag !== '')
 const runtime: Runtime = { ...named, command: async () => [...(await named.command()), ...flags] }
 const folder = mkdtempSync(join(tmpdir(), 'bench-'))
@@ -105,7 +101,7 @@ try {
   await note(ours, await ours.usage({ collects: true }))
   let next = 1
   while (minutesNow() < Number(values.minutes)) {
-    for (const operation of OPERATIONS.filter(({ name }) => isNamed(values.only, name))) {
+    for (const operation of operationsNamed(values.only)) {
       const signed = await signAll(subject, operation, ROUND)
       await runLoad(ours.hello.port, signed, 32, operation.status)
       requests += ROUND
@@ -125,7 +121,4 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
-if (values.out !== '') {
-  const run = { before, after: conditionsNow(), runtime: runtime.name, flags, moments }
-  writeFileSync(`${values.out}.json`, `${JSON.stringify(run, null, 2)}\n`)
-}
+writeRun(values.out, { before, after: conditionsNow(), runtime: runtime.name, flags, moments })

@@ -238,6 +238,11 @@ export const OPERATIONS: readonly Operation[] = [
   },
 ]
 
+/** The operations that a command line names: by parts of names, with `;` between them. Nothing names all. */
+export function operationsNamed(only: string): readonly Operation[] {
+  return OPERATIONS.filter(({ name }) => only.split(';').some((part) => name.includes(part)))
+}
+
 /** An operation by its name. */
 export function operationOf(name: string): Operation {
   const found = OPERATIONS.find((operation) => operation.name === name)

@@ -24,6 +24,7 @@ import { derivedSecrets } from '../src/runtime/derived-secrets.ts'
 import { webCryptography } from '../src/runtime/web-crypto.ts'
 import { sodiumCryptography } from '../test/docs/sodium-cryptography.ts'
 import { usd } from './grant-all.ts'
+import { say } from './say.ts'
 import { median } from './statistics.ts'
 import { BASE } from './wallet.ts'
 
@@ -130,13 +131,13 @@ async function passOf(call: () => unknown, atOnce: number): Promise<number> {
   return (user + system) / calls
 }
 
-process.stdout.write(`${process.version}\n${'part'.padEnd(50)} CPU µs  (of passes)\n`)
+say(`${process.version}\n${'part'.padEnd(50)} CPU µs  (of passes)`)
 for (const [name, call, atOnce = 1] of PARTS) {
   const passes: number[] = []
   for (let pass = 0; pass <= PASSES; pass++) passes.push(await passOf(call, atOnce))
   const kept = passes.slice(1)
   const range = `${Math.min(...kept).toFixed(1)}-${Math.max(...kept).toFixed(1)}`
-  process.stdout.write(`${name.padEnd(50)} ${median(kept).toFixed(1).padStart(6)}  ${range}\n`)
+  say(`${name.padEnd(50)} ${median(kept).toFixed(1).padStart(6)}  ${range}`)
 }
 database.close()
 rmSync(folder, { recursive: true, force: true })

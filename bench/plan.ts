@@ -9,8 +9,6 @@ export interface Part extends Omit<Required<Place>, 'host'> {
   readonly connections: readonly number[]
   /** How many of the requests of a full part. */
   readonly share: number
-  /** Whether an operation is measured here. */
-  measures(operation: string): boolean
 }
 
 /** What a command line says; an empty text leaves the choice to the plan. */
@@ -20,7 +18,6 @@ export interface Choice {
   readonly hosts: string
   readonly verifiers: string
   readonly connections: string
-  readonly only: string
 }
 
 const words = (text: string): readonly string[] => text.split(',').filter((word) => word !== '')
@@ -34,20 +31,22 @@ export function known<T>(kind: string, text: string, all: Readonly<Record<string
   })
 }
 
+/** The one thing that a command line names. */
+export function knownOne<T>(kind: string, text: string, all: Readonly<Record<string, T>>): T {
+  const [found, ...others] = known(kind, text, all)
+  if (found === undefined || others.length > 0) throw new Error(`name one ${kind}`)
+  return found
+}
+
 /** Names, each by itself. */
 export const byName = <T extends string>(names: readonly T[]): Readonly<Record<string, T>> =>
   Object.fromEntries(names.map((name) => [name, name]))
-
-/** Whether a command line names an operation: by parts of names, with `;` between them. Nothing names all. */
-export function isNamed(only: string, operation: string): boolean {
-  return only.split(';').some((part) => operation.includes(part))
-}
 
 /**
  * What is measured where nothing else is asked for: all of it in some fifty minutes. Hosts that are compared are measured in
  * turn, and each waits while the others answer, so the figures that stand on their own are of one host alone.
  */
-function wholePlan(): readonly Omit<Part, 'measures'>[] {
+function wholePlan(): readonly Part[] {
   const at = (
     runtime: string,
     storage: StorageName,
@@ -79,20 +78,14 @@ function wholePlan(): readonly Omit<Part, 'measures'>[] {
 }
 
 /** The parts of a run. */
-export function planOf({ runtimes, storages, hosts, verifiers, connections, only }: Choice): readonly Part[] {
-  const measures = (operation: string): boolean => isNamed(only, operation)
+export function planOf({ runtimes, storages, hosts, verifiers, connections }: Choice): readonly Part[] {
   const isWhole = runtimes === '' && storages === '' && hosts === '' && verifiers === ''
   const numbers = words(connections).map(Number)
   const parts = isWhole ? wholePlan() : chosen(runtimes, storages, hosts, verifiers)
-  return parts.map((part) => ({ ...part, ...(numbers.length > 0 && { connections: numbers }), measures }))
+  return parts.map((part) => ({ ...part, ...(numbers.length > 0 && { connections: numbers }) }))
 }
 
-function chosen(
-  runtimes: string,
-  storages: string,
-  hosts: string,
-  verifiers: string,
-): readonly Omit<Part, 'measures'>[] {
+function chosen(runtimes: string, storages: string, hosts: string, verifiers: string): readonly Part[] {
   const names = known('host', hosts || 'node', byName(HOSTS))
   return known<Runtime>('runtime', runtimes || 'node', RUNTIMES).flatMap((runtime) =>
     known('storage', storages || 'sqlite', byName(STORAGES)).flatMap((storage) =>

@@ -2,14 +2,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type CpuProfile, type Frame, sumByStack } from './cpu-profile.ts'
+import { STORAGES } from './host-names.ts'
 import { runLoad } from './load.ts'
 import { operationOf } from './operations.ts'
-import { planOf } from './plan.ts'
+import { byName, knownOne } from './plan.ts'
 import { openPostgres } from './postgres.ts'
+import { RUNTIMES } from './runtimes.ts'
+import { say } from './say.ts'
 import { drawKey, signAll, startSubject } from './subject.ts'
 
 // Where the time of one operation goes: by room and by function of this project, each with what it calls elsewhere, and
@@ -72,26 +74,19 @@ function leafOf([leaf, caller]: readonly Frame[]): string {
 function print(title: string, sums: readonly (readonly [string, number])[], count: number): void {
   const busy = sums.filter(([name]) => !name.startsWith('(idle)'))
   const total = busy.reduce((sum, [, time]) => sum + time, 0)
-  process.stdout.write(`\n${title}: ${(total / count).toFixed(0)} µs for each request\n`)
+  say(`\n${title}: ${(total / count).toFixed(0)} µs for each request`)
   for (const [name, time] of busy.slice(0, Number(values.rows))) {
     const share = ((100 * time) / total).toFixed(1).padStart(5)
-    process.stdout.write(`${share} %  ${(time / count).toFixed(1).padStart(7)} µs  ${name}\n`)
+    say(`${share} %  ${(time / count).toFixed(1).padStart(7)} µs  ${name}`)
   }
 }
 
 async function profileOperation(folder: string): Promise<CpuProfile> {
-  const [part] = planOf({
-    runtimes: values.runtimes,
-    storages: values.storage,
-    hosts: 'node',
-    verifiers: '',
-    connections: '32',
-    only: '',
-  })
-  if (part === undefined) throw new Error('nothing to profile')
-  const postgres = part.storage === 'postgres' ? await openPostgres(folder) : undefined
+  const runtime = knownOne('runtime', values.runtimes, RUNTIMES)
+  const storage = knownOne('storage', values.storage, byName(STORAGES))
+  const postgres = storage === 'postgres' ? await openPostgres(folder) : undefined
   const newPlace = async (of: string): Promise<string> => postgres?.newDatabase() ?? join(folder, `${of}.db`)
-  const subject = await startSubject({ ...part, host: 'node' }, await drawKey(), newPlace)
+  const subject = await startSubject({ runtime, storage, host: 'node' }, await drawKey(), newPlace)
   const operation = operationOf(values.operation)
   const { status, stores } = operation
   const child = values.side === 'ours' ? subject.ours : subject.floor
@@ -105,7 +100,7 @@ async function profileOperation(folder: string): Promise<CpuProfile> {
   }
   await subject.end()
   await postgres?.close()
-  process.stdout.write(`${part.runtime.name}, ${part.storage}, ${values.operation}, ${values.side}\n`)
+  say(`${runtime.name}, ${storage}, ${values.operation}, ${values.side}`)
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 

@@ -1,19 +1,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { compareHosts } from './compare-hosts.ts'
 import { conditionsNow, quickestVerification } from './conditions.ts'
 import { measureFirstAnswer } from './first-answer.ts'
 import { type Figure, measure } from './measure.ts'
-import { OPERATIONS } from './operations.ts'
+import { operationsNamed } from './operations.ts'
 import type { PartResult, RunResult } from './part-result.ts'
 import { type Part, planOf } from './plan.ts'
 import { type BenchPostgres, openPostgres } from './postgres.ts'
 import { compareWithReference } from './reference.ts'
 import { renderPicture } from './render-picture.ts'
 import { renderExpress, renderFigure, renderHead, renderReference } from './render-table.ts'
+import { say, writeRun } from './say.ts'
 import { drawKey, type Subject, startSubject } from './subject.ts'
 import type { ClientKey } from './wallet.ts'
 import { warmUp } from './warm-up.ts'
@@ -34,14 +34,11 @@ const { values } = parseArgs({
 })
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-'))
-const say = (text: string): void => {
-  process.stdout.write(`${text}\n`)
-}
 
 async function runPart(part: Part, key: ClientKey, postgres: BenchPostgres | undefined): Promise<PartResult> {
   const { runtime, storage, verifier, hosts, connections } = part
   const own = mkdtempSync(join(folder, 'part-'))
-  const operations = OPERATIONS.filter(({ name }) => part.measures(name))
+  const operations = operationsNamed(values.only)
   const subjects: Subject[] = []
   for (const host of hosts) {
     const newPlace = async (of: string): Promise<string> =>
@@ -100,6 +97,6 @@ if (values.out !== '') {
     express,
     reference,
   }
-  writeFileSync(`${values.out}.json`, `${JSON.stringify(run, null, 2)}\n`)
+  writeRun(values.out, run)
   writeFileSync(`${values.out}.svg`, renderPicture(results[0]))
 }

@@ -5,8 +5,9 @@ import process from 'node:process'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { operationOf } from './operations.ts'
-import { known } from './plan.ts'
+import { knownOne } from './plan.ts'
 import { RUNTIMES } from './runtimes.ts'
+import { say } from './say.ts'
 import { drawKey, sampleAnswer, signAll, startSubject } from './subject.ts'
 
 // For another load client than this one: the server and the floor on ports of their own, and requests for both in a file,
@@ -21,11 +22,7 @@ const { values } = parseArgs({
   },
 })
 
-const [runtime] = known('runtime', values.runtime, RUNTIMES)
-if (runtime === undefined) throw new Error('no runtime is named')
-const say = (text: string): void => {
-  process.stdout.write(`${text}\n`)
-}
+const runtime = knownOne('runtime', values.runtime, RUNTIMES)
 
 /** A request as other programs take it. */
 function describe(bytes: Buffer): string {

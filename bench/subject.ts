@@ -61,7 +61,7 @@ export async function startServed(
   server?: string,
 ): Promise<Served> {
   const ours = await startServer(runtime, { ...options, hasGrants: true }, server)
-  const created = await targetOf(ours, options.key)
+  const created = targetOf(ours, options.key)
   const answers = await askAll({ ours, target: created }, operationOf('create-incoming-payment'), INCOMING)
   return { ours, target: { ...created, incoming: answers.map(([body = '']) => JSON.parse(body).id) } }
 }
@@ -89,7 +89,7 @@ export async function startSubject(
 }
 
 /** What requests to a server are told of it. */
-export async function targetOf({ hello }: Child<ServerHello>, key: ClientKey): Promise<Target> {
+function targetOf({ hello }: Child<ServerHello>, key: ClientKey): Target {
   const { tokens, ahead } = hello
   if (tokens === undefined) throw new Error('this server has no grants')
   let count = 0

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { STORAGES } from './host-names.ts'
 import { type Pass, runPass } from './measure.ts'
-import { OPERATIONS, type Operation } from './operations.ts'
-import { byName, isNamed, known } from './plan.ts'
+import { type Operation, operationsNamed } from './operations.ts'
+import { byName, knownOne } from './plan.ts'
 import { openPostgres } from './postgres.ts'
 import { RUNTIMES } from './runtimes.ts'
+import { say } from './say.ts'
 import { median } from './statistics.ts'
 import { drawKey, type Served, signAll, startServed } from './subject.ts'
 
@@ -26,12 +26,11 @@ const { values, positionals: folders } = parseArgs({
   },
 })
 
-const [runtime] = known('runtime', values.runtime, RUNTIMES)
-const [storage] = known('storage', values.storage, byName(STORAGES))
-if (runtime === undefined || storage === undefined || folders.length === 0)
-  throw new Error('a runtime, a storage, or the folders of the versions are missing')
+const runtime = knownOne('runtime', values.runtime, RUNTIMES)
+const storage = knownOne('storage', values.storage, byName(STORAGES))
+if (folders.length === 0) throw new Error('the folders of the versions are missing')
 const own = mkdtempSync(join(tmpdir(), 'bench-'))
-const operations = OPERATIONS.filter(({ name }) => isNamed(values.only, name))
+const operations = operationsNamed(values.only)
 const key = await drawKey()
 const versions: Served[] = []
 const postgres = storage === 'postgres' ? await openPostgres(own) : undefined
@@ -65,7 +64,7 @@ try {
       const ratios = passes.map((pass) => (pass[index]?.cpu ?? 0) / (pass[0]?.cpu ?? 0)).sort((a, b) => a - b)
       const range = `${ratios[0]?.toFixed(2)} to ${ratios.at(-1)?.toFixed(2)}`
       const told = `${cpu.toFixed(0).padStart(5)} µs, ${median(ratios).toFixed(2)} of the first (${range})`
-      process.stdout.write(`${operation.name.padEnd(50)} ${told}  ${folder}\n`)
+      say(`${operation.name.padEnd(50)} ${told}  ${folder}`)
     }
   }
 } finally {

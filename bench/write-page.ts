@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import process from 'node:process'
 import type { RunResult } from './part-result.ts'
 import { renderPage, sentencesOf, summaryOf } from './render-page.ts'
 import { renderPicture } from './render-picture.ts'
+import { say } from './say.ts'
 
 // After a whole run, from the folder of the project: what its pages show of it.
 const PAGE = 'docs/performance.md'
@@ -13,4 +13,4 @@ writeFileSync(PAGE, page)
 writeFileSync('docs/benchmark.svg', renderPicture(run.results[0]))
 const missing = sentencesOf(run).filter((sentence) => !page.replaceAll('\n', ' ').includes(sentence))
 if (!readFileSync('README.md', 'utf8').includes(summaryOf(run))) missing.push(summaryOf(run))
-for (const sentence of missing) process.stdout.write(`to be written by hand: ${sentence}\n`)
+for (const sentence of missing) say(`to be written by hand: ${sentence}`)
