@@ -38,12 +38,6 @@ export interface AccessTokensOptions {
   readonly clientWalletAddress?: string
 }
 
-/** The most tokens that are held, and the most servers whose preferred identification is remembered. */
-const HELD = 1000
-
-/** How many of them one host may keep once there is no more room. */
-const SHARE_OF_HOST = 100
-
 /**
  * Holds a token per collection and authorization server, so that no server is ever sent a token that was given for
  * another one's payments. An expired token is rotated or, if that fails, requested anew; concurrent calls for one token
@@ -51,9 +45,10 @@ const SHARE_OF_HOST = 100
  */
 export function accessTokens(options: AccessTokensOptions): AccessTokens {
   const { clock, sendSigned, serverKeys, clientWalletAddress } = options
-  const held = recentlyUsed<HeldToken>(HELD, SHARE_OF_HOST)
+  const held = recentlyUsed<HeldToken>()
   const running = new Map<string, Promise<TokenResult>>()
-  const takenByAddress = recentlyUsed<true>(HELD, SHARE_OF_HOST)
+  /** The servers that accept this one by its wallet address, not by its key alone. */
+  const takenByAddress = recentlyUsed<true>()
 
   const isExpired = ({ askedAt, expiresIn }: HeldToken): boolean =>
     expiresIn !== undefined && clock.now() >= askedAt + expiresIn * 1000

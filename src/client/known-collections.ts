@@ -16,20 +16,14 @@ export interface KnownCollections {
   doubt(collection: string): void
 }
 
-/** The most that are remembered of those that were only read, and the same number of those that were paid. */
-const REMEMBERED = 1000
-
-/** How many of them one host may keep once there is no more room. */
-const SHARE_OF_HOST = 100
-
 /**
  * Remembers collections. Those that were paid are kept apart: lookups cost nothing, whereas an order takes the money of
  * a payer who has consented; so nobody's lookups can push out the servers that this server's customers pay.
  * @spec T-5
  */
 export function knownCollections(): KnownCollections {
-  const read = recentlyUsed<KnownCollection>(REMEMBERED, SHARE_OF_HOST)
-  const paid = recentlyUsed<KnownCollection>(REMEMBERED, SHARE_OF_HOST)
+  const read = recentlyUsed<KnownCollection>()
+  const paid = recentlyUsed<KnownCollection>()
   const get = (collection: string): KnownCollection | undefined => paid.get(collection) ?? read.get(collection)
   const set = (collection: string, known: KnownCollection, isPaid: boolean): void =>
     (isPaid || paid.get(collection) !== undefined ? paid : read).set(collection, known)

@@ -5,20 +5,22 @@ export interface RecentlyUsed<T> {
   delete(name: string): void
 }
 
-/**
- * Remembers at most `maximum` values, so that strangers cannot fill the memory. If there is no room, a host that has
- * more than `share` values loses one of its own.
- * @spec T-5
- */
-export function recentlyUsed<T>(maximum: number, share: number): RecentlyUsed<T> {
+/** The most values, so that strangers cannot fill the memory. */
+const MAXIMUM = 1000
+
+/** If there is no room, a host that has more values than this loses one of its own. */
+const SHARE_OF_HOST = 100
+
+/** Remembers values that other servers have a part in. @spec T-5 */
+export function recentlyUsed<T>(): RecentlyUsed<T> {
   const entries = new Map<string, { readonly value: T; readonly host: string }>()
   const set = (name: string, value: T): void => {
     const { host } = new URL(name)
     entries.delete(name)
     entries.set(name, { value, host })
-    if (entries.size <= maximum) return
+    if (entries.size <= MAXIMUM) return
     const ofHost = [...entries].filter(([, entry]) => entry.host === host).map(([other]) => other)
-    const [oldest] = ofHost.length > share ? ofHost : entries.keys()
+    const [oldest] = ofHost.length > SHARE_OF_HOST ? ofHost : entries.keys()
     if (oldest !== undefined) entries.delete(oldest)
   }
   return {

@@ -33,15 +33,6 @@ const GOOD_MILLISECONDS = 60_000
  */
 const RETRY_MILLISECONDS = 10_000
 
-/**
- * The most answers that are held for documents that were once good, and for those that never were; the one unused for
- * longest makes room.
- */
-const MAXIMUM_ENTRIES = 1000
-
-/** If there is no room, a host with more than this loses one of its own. @spec T-5 */
-const SHARE_OF_HOST = 100
-
 /** What a caller wants of a document. */
 export interface Ask<T> {
   /** Whether a held good answer will do. Default: any does. */
@@ -65,8 +56,8 @@ export interface Ask<T> {
  */
 export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: Standing) => Promise<Loaded<T>>) {
   // Two maps, so that names which lead nowhere push out nothing that is known.
-  const known = recentlyUsed<Held<T>>(MAXIMUM_ENTRIES, SHARE_OF_HOST)
-  const strangers = recentlyUsed<Held<T>>(MAXIMUM_ENTRIES, SHARE_OF_HOST)
+  const known = recentlyUsed<Held<T>>()
+  const strangers = recentlyUsed<Held<T>>()
   /** By key and standing: a stranger's load may fail for want of budget, which says nothing about a known key. */
   const loads = new Map<string, Promise<T>>()
 
