@@ -55,8 +55,11 @@ function receivedOf(row: unknown): Received {
   }
 }
 
-/** Requires what can be compared and told to a ledger, of a list that may have been read in another way. */
-export function requireReceived(received: readonly Received[]): readonly Received[] {
+/** What a host reads, by default nothing. Requires what can be compared and told to a ledger: it may be read in another way. */
+export async function requireReceived(
+  read: () => MaybePromise<readonly Received[]> = () => [],
+): Promise<readonly Received[]> {
+  const received = await read()
   if (!Array.isArray(received)) throw new TypeError('readReceived must answer a list')
   for (const [index, { id, state, payeeAccount, amount, createdAt, railAccount }] of received.entries()) {
     const texts: readonly unknown[] = [id, payeeAccount, amount?.value, amount?.assetCode, railAccount]

@@ -25,7 +25,7 @@ export interface ReconcileAllOptions extends ReconciliationOptions {
  */
 export async function reconcileAll(options: ReconcileAllOptions): Promise<readonly string[]> {
   requireOptions('reconcileAll', options, [...SHARED, 'isAfterRestore'])
-  const { openPayments, walletAddresses, readBooks, readReceived = () => [], isAfterRestore = false } = options
+  const { openPayments, walletAddresses, readBooks, readReceived, isAfterRestore = false } = options
   if (typeof isAfterRestore !== 'boolean')
     throw new ConfigurationError('reconcileAll: isAfterRestore must be a boolean')
   const { clock = { now: () => Date.now() } } = options
@@ -41,7 +41,7 @@ export async function reconcileAll(options: ReconcileAllOptions): Promise<readon
     }
   }
   const differences = await inTwoRuns(async () => {
-    const received = requireReceived(await readReceived())
+    const received = await requireReceived(readReceived)
     const now = clock.now()
     return compare({
       payments: payments(),

@@ -47,7 +47,7 @@ const NOTHING_CLOSED: ClosedDay = { at: 0, payments: {}, receipts: [] }
  */
 export async function reconcileDay(options: ReconcileDayOptions): Promise<ReconciledDay> {
   requireOptions('reconcileDay', options, [...SHARED, 'closed', 'endedAt'])
-  const { openPayments, walletAddresses, readBooks, readReceived = () => [], endedAt } = options
+  const { openPayments, walletAddresses, readBooks, readReceived, endedAt } = options
   const { closed = NOTHING_CLOSED, clock = { now: () => Date.now() } } = options
   requireClosed(closed)
   requireDay(closed, endedAt, clock.now())
@@ -84,7 +84,7 @@ export async function reconcileDay(options: ReconcileDayOptions): Promise<Reconc
       }
     }
     const older = new Set(closed.receipts)
-    const all = requireReceived(await readReceived())
+    const all = await requireReceived(readReceived)
     const received = all.filter(({ id, createdAt }) => createdAt >= closed.at || older.has(id))
     for (const { id, createdAt } of received) if (mayBeEarlier(createdAt) || differing.has(id)) ids.add(id)
     const bookedLater = new Set<string>()

@@ -48,9 +48,9 @@ export function callsOf(payment: Omit<AuditedPayment, 'grant' | 'signedRequest'>
  */
 export async function tellLedger(options: TellLedgerOptions): Promise<readonly string[]> {
   requireSource('tellLedger', options, [...SOURCE, 'ledger'])
-  const { ledger, readReceived = () => [] } = options
+  const { ledger, readReceived } = options
   requireLedger('tellLedger', ledger)
-  const received = requireReceived(await readReceived())
+  const received = await requireReceived(readReceived)
   const payments = await readPayments(options)
   const refused: string[] = []
   const ask = async (what: string, call: ReturnType<Ledger['hold']>): Promise<void> => {
