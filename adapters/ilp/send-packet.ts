@@ -1,6 +1,6 @@
 import { answerOrStop } from '../../src/deadline/answer-within.ts'
 import type { Clock } from '../../src/index.ts'
-import { joinBytes } from '../../src/protocol/bytes.ts'
+import { growBytes } from '../../src/protocol/growing-bytes.ts'
 import { decodeIlpPacket, type IlpReply } from './packet.ts'
 
 /**
@@ -65,12 +65,14 @@ function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
 }
 
 async function readCapped({ body }: Response): Promise<Uint8Array> {
-  let read: Uint8Array = new Uint8Array()
+  let bytes: Uint8Array = new Uint8Array()
+  let length = 0
   for await (const part of body ?? []) {
-    read = joinBytes([read, part])
-    if (read.length > MOST_REPLY_OCTETS) break
+    bytes = growBytes(bytes, length, part)
+    length += part.length
+    if (length > MOST_REPLY_OCTETS) break
   }
-  return read
+  return bytes.subarray(0, length)
 }
 
 /** Makes the function that sends packets to one peer. */
