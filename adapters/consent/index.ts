@@ -14,6 +14,7 @@ import type {
   ResourceOwner,
 } from '../../src/ports/consent.ts'
 import type { HttpRequest, HttpResponse } from '../../src/ports/http-exchange.ts'
+import { toBase64, toUtf8 } from '../../src/protocol/bytes.ts'
 import { parseQuery } from '../../src/protocol/url.ts'
 import { isLoopbackHost } from '../../src/protocol/wallet-address.ts'
 import { NOTICES, type Notice, REFUSALS } from './notices.ts'
@@ -50,8 +51,7 @@ export interface ConsentPageOptions {
 const FORM_BYTES = 8192
 
 async function digestStyle(): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(STYLE))
-  return btoa(String.fromCharCode(...new Uint8Array(digest)))
+  return toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', toUtf8(STYLE))))
 }
 
 /** Schemes that the finish redirect needs besides https: http on the person's own machine, or the scheme of an app. */
