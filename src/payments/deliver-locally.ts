@@ -82,16 +82,16 @@ async function reserveRoom(context: Context, record: LocalRecord): Promise<Reser
 async function writeOutcome(
   context: Context,
   record: LocalRecord,
-  room: ReservedRoom & { readonly endedTurns: number },
+  known: ReservedRoom & { readonly endedTurns: number },
   { decision, isTold }: { readonly decision: Decision; readonly isTold: boolean },
 ): Promise<Step> {
   const { incomingPaymentId } = record.value
-  let known = context.inTurn.isQuietSince(turnAtIncoming(incomingPaymentId), room.endedTurns) ? room : undefined
+  let isCurrent = context.inTurn.isQuietSince(turnAtIncoming(incomingPaymentId), known.endedTurns)
   return decideAtReceiver<Step>(context, record.value, async () => {
-    const { incoming, receipts } = known
+    const { incoming, receipts } = isCurrent
       ? { incoming: known.incoming, receipts: [known.receipt] }
-      : await readReceipts(context, incomingPaymentId, room.receipt.value.id)
-    known = undefined
+      : await readReceipts(context, incomingPaymentId, known.receipt.value.id)
+    isCurrent = false
     const [receipt] = receipts
     if (incoming === undefined || receipt === undefined) throw new Error('the receipt of a payment has vanished')
     if (receipt.value.state !== 'reserved') return { answer: await takenOver(context, record) }

@@ -62,7 +62,8 @@ export async function planPayment(
     id,
     terms,
     current,
-    ...charging
+    uncommitted,
+    readAhead,
   }: {
     readonly id: string
     readonly terms: PaymentTerms
@@ -81,7 +82,8 @@ export async function planPayment(
   // nothing. @spec TOK-9
   if (current === undefined || !isUsableToken(current.value, now)) throw invalidToken()
   const quote = await terms.readQuote?.()
-  const charged = await chargeGrant(context, token, { ...terms, id, receiver: terms.receiver.url }, now, charging)
+  const charge = { ...terms, id, receiver: terms.receiver.url }
+  const charged = await chargeGrant(context, token, charge, now, { uncommitted, readAhead })
   if (!charged.ok) throw grantLimitExceeded(charged.reason)
   const payment: OutgoingPayment = {
     ...intendPayment(id, token, terms, charged, now),
