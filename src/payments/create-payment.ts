@@ -66,9 +66,9 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   )
   if (once.isRepeat) return resumePayment(context, presented.value, once.resourceId, once.response)
   const { record, spent } = once.made
-  const held = await beginPayment(context, record, receiverOf(order, terms))
+  const begun = await beginPayment(context, record, receiverOf(order, terms))
   // If another worker was faster, the payment may have ended by now; but with a key, the first answer must be repeated.
-  return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
+  return { ...begun, answer: key === undefined ? answerOf(begun.record.value, spent) : once.response }
 }
 
 /**
@@ -94,14 +94,14 @@ async function resumePayment(
   return { ...(await beginPayment(context, record)), answer }
 }
 
-/** The receiver on this server, as the terms found it. */
-function receiverOf({ endedTurns }: PaymentOrder, terms: PaymentTerms | undefined): KnownIncoming | undefined {
-  return terms?.receiver.kind === 'local' ? { record: terms.receiver.record, endedTurns } : undefined
-}
-
 function refusalOf(decision: Decision | undefined): LedgerRefusal {
   const reason = decision?.action === 'release' ? decision.reason : undefined
   return reason === 'insufficient_funds' || reason === 'account_closed' ? reason : 'not_allowed'
+}
+
+/** The receiver on this server, as the terms found it. */
+function receiverOf({ endedTurns }: PaymentOrder, terms: PaymentTerms | undefined): KnownIncoming | undefined {
+  return terms?.receiver.kind === 'local' ? { record: terms.receiver.record, endedTurns } : undefined
 }
 
 /**

@@ -106,9 +106,9 @@ export async function deliverEvents(
     try {
       waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, subject)
       // Only a postponement replaces an event, so a version above 1 means that delivering it failed before.
-      const isLeftAlone = due !== undefined || (waiting[0]?.version ?? 1) > 1
+      const isPostponed = (waiting[0]?.version ?? 1) > 1
       const isDue = waiting.some(({ dueAt = 0 }) => dueAt <= context.clock.now())
-      if (waiting.length === 0 || (isLeftAlone && !isDue)) return 'lost'
+      if (waiting.length === 0 || ((due !== undefined || isPostponed) && !isDue)) return 'lost'
       for (const record of waiting) {
         await deliverEvent(record.value.event)
         const outcome = await tryCommit(context, [deleteChange(record)], 'a delivered money event was not deleted')

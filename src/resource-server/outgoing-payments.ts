@@ -41,7 +41,6 @@ export async function createOutgoingPayment({
   body,
 }: Input<ReadingCaller, CreateOutgoingPayment>): Promise<Result> {
   const { context } = exchange
-  // For what is asked before the answer; what goes on after it has `context`, without that deadline.
   const timed = withAnswerDeadline(context, exchange.startedAt)
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'outgoing-payment', 'create', body.walletAddress)
@@ -63,7 +62,7 @@ export async function createOutgoingPayment({
     readTerms,
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
-  // Begun now, but the answer does not wait for it: so under `context`, without the answer's deadline.
+  // Begun now, but the answer does not wait for it: so under `context`, without the deadline of `timed`.
   if (isOurs) exchange.waitUntil(advancePayment(context, record, { written }))
   return { status: 201, body: answer }
 }
