@@ -21,7 +21,7 @@ export function authServerRoutes(consent: Consent, interactions: Interactions): 
       takesBody: true,
       identify: identifyClient,
       schema: GrantRequest,
-      chargedTo: ({ holder }) => holder.client,
+      quotaOf: ({ holder }) => holder.client,
       run: requestGrant,
     }),
     defineEndpoint({
@@ -56,7 +56,7 @@ export function authServerRoutes(consent: Consent, interactions: Interactions): 
       role,
       takesBody: true,
       identify: identifyByToken(unknownManagedToken),
-      chargedTo: ({ presented }) => presented.value.client,
+      quotaOf: ({ presented }) => presented.value.client,
       run: rotateToken,
     }),
     defineEndpoint({

@@ -26,7 +26,7 @@ export interface Endpoint<Caller, Body> {
   /** Step 6: the body. */
   readonly schema?: v.GenericSchema<unknown, Body>
   /** Step 7: whose quota is charged, with a 429 if it is used up; absent if nothing is created. @spec T-37 */
-  chargedTo?(caller: Caller): ClientId
+  quotaOf?(caller: Caller): ClientId
   /** Also step 7: what the endpoint does. */
   run(input: Input<Caller, Body>): Promise<Result>
 }
@@ -42,7 +42,7 @@ export interface Input<Caller, Body> {
 export interface Route extends Pick<Endpoint<unknown, unknown>, 'operation' | 'method' | 'path' | 'role'> {
   readonly takesBody: boolean
   readonly isPublic: boolean
-  readonly isCharged: boolean
+  readonly hasQuota: boolean
   answer(exchange: Exchange): Promise<Result>
 }
 
@@ -60,12 +60,12 @@ export function defineEndpoint<Caller, Body>(endpoint: Endpoint<Caller, Body | u
     role,
     takesBody,
     isPublic,
-    isCharged: endpoint.chargedTo !== undefined,
+    hasQuota: endpoint.quotaOf !== undefined,
     answer: async (exchange) => {
       const caller = await endpoint.identify(exchange)
       endpoint.authorize?.(caller)
       const parsed = endpoint.schema && parseBody(endpoint.schema, exchange.json())
-      if (endpoint.chargedTo) requireQuota(exchange, endpoint.chargedTo(caller))
+      if (endpoint.quotaOf) requireQuota(exchange, endpoint.quotaOf(caller))
       return endpoint.run({ exchange, caller, body: parsed })
     },
   }

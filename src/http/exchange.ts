@@ -20,8 +20,8 @@ export interface Exchange {
   readonly operation: OperationId
   /** The server that answers. */
   readonly role: ServerRole
-  /** Whether the operation is charged to a quota. @spec T-37 */
-  readonly isCharged: boolean
+  /** Whether a quota limits how often a client may do this. @spec T-37 */
+  readonly hasQuota: boolean
   /** The configured origin of the server that answers; the URLs that clients sign begin with it. @spec SIG-29 */
   readonly origin: string
   readonly request: HttpRequest

@@ -74,7 +74,7 @@ function createExchange(
     endedTurns: context.inTurn.endedTurns(),
     operation: route.operation,
     role: route.role,
-    isCharged: route.isCharged,
+    hasQuota: route.hasQuota,
     path,
     params,
     json: () => {

@@ -16,7 +16,7 @@ export async function claimsOf(
   const singleUse = isSingleUse(exchange)
   // Kept a day longer, in case a clock is wrong, but only if a quota limits their number: repeating any other request
   // does nothing new. @spec T-37
-  const dueAt = singleUse && exchange.isCharged ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
+  const dueAt = singleUse && exchange.hasQuota ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
   // Maps by id, because two signatures may use the same nonce, and a commit may name each record only once.
   const bases = new Map<string, ReplayClaimChange>()
   const nonces = new Map<string, ReplayClaimChange>()

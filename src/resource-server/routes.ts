@@ -39,7 +39,7 @@ export function resourceServerRoutes(): readonly Route[] {
       takesBody: true,
       authorize: requireRight('incoming-payment', 'create'),
       schema: CreateIncomingPayment,
-      chargedTo: clientOf,
+      quotaOf: clientOf,
       run: createIncomingPayment,
     }),
     defineEndpoint({
@@ -80,7 +80,7 @@ export function resourceServerRoutes(): readonly Route[] {
       takesBody: true,
       authorize: requireRight('quote', 'create'),
       schema: CreateQuote,
-      chargedTo: clientOf,
+      quotaOf: clientOf,
       run: createQuote,
     }),
     defineEndpoint({
@@ -101,7 +101,7 @@ export function resourceServerRoutes(): readonly Route[] {
       takesBody: true,
       authorize: requireRight('outgoing-payment', 'create'),
       schema: CreateOutgoingPayment,
-      chargedTo: clientOf,
+      quotaOf: clientOf,
       run: createOutgoingPayment,
     }),
     defineEndpoint({
