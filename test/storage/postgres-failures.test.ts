@@ -35,6 +35,11 @@ function inTurn(storage: Storage): Storage {
   }
 }
 
+/** The processes of the connections that are open to a schema. */
+function sessionsOf(schema: string): Promise<unknown> {
+  return run(schema, `SELECT pid FROM pg_stat_activity WHERE application_name = '${schema}'`)
+}
+
 interface Proxied {
   readonly schema: string
   readonly storage: Storage
@@ -225,14 +230,17 @@ describe('a timeout', () => {
   })
 
   it('of the storage itself ends the wait for a connection, and one that comes later goes back to the pool', async () => {
-    const pool = openPool(await newSchema(), {}, { max: 1 })
+    const schema = await newSchema()
+    const pool = openPool(schema, {}, { max: 1 })
     const storage = await postgresStorage(pool, { answerSeconds: 1 })
+    const before = await sessionsOf(schema)
     const client = await pool.connect()
     const calls = [storage.commit([insertClaim('a')]), storage.get([claim('a')])]
     for (const { status } of await Promise.allSettled(calls)) expect(status).toBe('rejected')
     client.release()
     expect(await storage.get([claim('a')])).toEqual([undefined])
     await mustCommit(storage, insertClaim('a'))
+    expect(await sessionsOf(schema)).toEqual(before)
   })
 
   it('of the client rejects at once, and nobody is handed the connection that goes on in the database', async () => {
@@ -256,8 +264,7 @@ describe.each([
     const schema = await newSchema()
     const storage = await postgresStorage(open(schema))
     await mustCommit(storage, insertClaim('a'))
-    const sessions = (): Promise<unknown> =>
-      run(schema, `SELECT pid FROM pg_stat_activity WHERE application_name = '${schema}'`)
+    const sessions = () => sessionsOf(schema)
     return { schema, storage, sessions, before: await sessions() }
   }
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import postgres from 'postgres'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { connectionsOf } from '../../adapters/storage/postgres/database.ts'
 import { type PostgresDatabase, type PostgresSql, postgresStorage } from '../../adapters/storage/postgres.ts'
 import type { Storage } from '../../src/ports/storage.ts'
@@ -93,30 +93,53 @@ it('postgres: what follows a query that failed once it had answered some rows is
   expect(await storage.get([claim('a')])).toMatchObject([{ version: 1 }])
 })
 
-it('postgres: after the error of a connection whatever is asked for waits a little, whoever asks', async () => {
+describe('an instance of postgres', () => {
+  const PLAIN = { parameters: [], isRepeated: false }
   const sent: string[] = []
-  const lost = Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' })
-  const sql: PostgresSql = {
+  const failWith = (code: string): PostgresSql => ({
     unsafe: (text) => ({
       raw: async () => {
         sent.push(text)
-        if (text === 'first') throw lost
+        if (text === 'first') throw Object.assign(new Error(code), { code })
         return []
       },
     }),
-  }
-  vi.useFakeTimers()
-  try {
-    const { query } = connectionsOf(sql, {})
-    const failing = query({ text: 'first', parameters: [], isRepeated: false })
-    const failed = expect(failing).rejects.toBe(lost)
+  })
+  beforeEach(() => {
+    sent.splice(0)
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it.each([
+    ['after the error of a connection is asked for nothing for a little while, whoever asks', 'CONNECTION_CLOSED', 1],
+    ['after a conflict is asked at once', '22P02', 2],
+    ['after a transaction that the database has undone is asked at once', '40001', 2],
+  ])('%s', async (_name, code, count) => {
+    const { query } = connectionsOf(failWith(code), {})
+    const failed = expect(query({ text: 'first', ...PLAIN })).rejects.toMatchObject({ code })
     await vi.advanceTimersByTimeAsync(0)
-    const other = query({ text: 'other', parameters: [], isRepeated: false })
+    const other = query({ text: 'other', ...PLAIN })
     await vi.advanceTimersByTimeAsync(0)
-    expect(sent).toEqual(['first'])
+    expect(sent).toHaveLength(count)
     await vi.runAllTimersAsync()
     await Promise.all([failed, other])
     expect(sent).toEqual(['first', 'other'])
+  })
+})
+
+it.each<[string, PostgresDatabase]>([
+  ['pg', { connect: () => undefined }],
+  ['postgres', { unsafe: () => ({ raw: () => new Promise(() => undefined) }) }],
+])('an answer is waited for half a minute, through %s, where the host says nothing of it', async (_name, database) => {
+  vi.useFakeTimers()
+  try {
+    const { query } = connectionsOf(database, {})
+    const failed = expect(query({ text: 'SELECT 1', parameters: [], isRepeated: false })).rejects.toThrow('within 30 s')
+    await vi.advanceTimersByTimeAsync(30_000)
+    await failed
   } finally {
     vi.useRealTimers()
   }

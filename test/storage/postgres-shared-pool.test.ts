@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { expect, it } from 'vitest'
-import { postgresStorage } from '../../adapters/storage/postgres.ts'
+import { type PgPool, postgresStorage } from '../../adapters/storage/postgres.ts'
 import { claim, insertClaim, mustCommit } from '../../src/testing/storage-case.ts'
 import { ALICE, BASE, incomingPayment, spendingToken, testLedger, testWallet, usd } from '../support/test-wallet.ts'
 import { useDatabases } from './postgres-databases.ts'
@@ -42,6 +42,20 @@ it('transactions that the application left open on all connections of the pool t
   }
   await mustCommit(storage, insertClaim('a'))
   expect(await run(schema, 'SELECT id FROM op_replay_claim')).toEqual([{ id: 'a' }])
+})
+
+it('a connection is waited for no longer where the one before it was in a transaction that was left open', async () => {
+  const pool = openPool(await newSchema(), {}, { max: 1 })
+  let taken = 0
+  const wrapped: PgPool = {
+    connect: (callback) => {
+      taken += 1
+      if (taken === 1) pool.connect(callback)
+    },
+  }
+  await leaveOpen(pool, 'BEGIN')
+  await expect(postgresStorage(wrapped, { answerSeconds: 0.5 })).rejects.toThrow('did not answer within 0.5 s')
+  expect(taken).toBe(2)
 })
 
 it('a conflict in a transaction that begins once the connection is given back leaves it to nobody', async () => {
