@@ -233,10 +233,7 @@ function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: 
         // `postgres` 3.4 leaves places empty, if the query before this one failed once it had answered some rows.
         return rows.filter(() => true).map((row) => rowOf(row).map(decode))
       } catch (error) {
-        if (!UNHARMED.has(sqlState(error))) {
-          pause = backOff(0)
-          await pause
-        }
+        if (!UNHARMED.has(sqlState(error))) pause = backOff(0)
         throw error
       }
     },

@@ -26,8 +26,10 @@ function isShareable(step: Step, other: Step): boolean {
   return step.action === 'check' && other.action === 'check' && step.row === other.row
 }
 
-/** So many commits, or characters of their rows, share a statement at most: it would hold up others for longer than it saves. */
-const MOST_COMMITS = 128
+/**
+ * Once their rows are longer than so many characters together, the next commits get another statement: it would hold up others
+ * for longer than it saves.
+ */
 const MOST_TEXT = 1_000_000
 
 /**
@@ -37,7 +39,7 @@ const MOST_TEXT = 1_000_000
 function divide(all: readonly Asked[]): readonly (readonly Asked[])[] {
   const alone: Asked[][] = []
   const groups: Asked[][] = []
-  let named = new Map<string, Step>()
+  const named = new Map<string, Step>()
   let length = 0
   for (const commit of all) {
     const isRival = commit.steps.some((step) => {
@@ -49,10 +51,9 @@ function divide(all: readonly Asked[]): readonly (readonly Asked[])[] {
       continue
     }
     let group = groups.at(-1)
-    if (group === undefined || group.length === MOST_COMMITS || length > MOST_TEXT) {
+    if (group === undefined || length > MOST_TEXT) {
       group = []
       groups.push(group)
-      named = new Map()
       length = 0
     }
     group.push(commit)
