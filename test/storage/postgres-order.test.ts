@@ -68,9 +68,10 @@ describe.each([
       for (const id of ['e', 'd', 'c', 'b', 'a', ...OTHERS]) await mustCommit(storage, insertClaim(id))
       await run(schema, 'ANALYZE op_replay_claim')
       let found: readonly unknown[] = []
+      // Not shared with whoever only looks: two commits that held one row together would wait for each other to write it.
       const result = await whileLocked(
         schema,
-        `SELECT FROM op_replay_claim WHERE id = '${held}' FOR UPDATE`,
+        `SELECT FROM op_replay_claim WHERE id = '${held}' FOR SHARE`,
         () => storage.commit(changes),
         async () => {
           found = await freeRows(schema)
