@@ -65,6 +65,14 @@ describe('a request of node:http', () => {
     const seen = await ask(port, 'GET /op HTTP/1.1\r\nAuthorization: GNAP a\r\nAUTHORIZATION: GNAP b\r\nHost: first')
     expect(seen.authorization).toEqual(['GNAP a', 'GNAP b'])
     expect(seen.host).toEqual(['first', 'test'])
+    const cookies = await listen(
+      toNodeListener({
+        owns: async () => true,
+        handle: async (request) => ({ status: 200, headers: {}, body: JSON.stringify(request.headerLines('cookie')) }),
+      }),
+    )
+    // Only HTTP/2 may take one line apart.
+    expect(await ask(cookies, 'GET /op HTTP/1.1\r\nCookie: a=1\r\nCookie: b=2')).toEqual(['a=1', 'b=2'])
   })
 
   it('DIG-1 keeps the bytes of its body, with a length and in chunks', async () => {
