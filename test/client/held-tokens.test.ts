@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AccessTokens, accessTokens } from '../../src/client/access-tokens.ts'
 import { derivedServerKeys } from '../../src/http-signatures/server-keys.ts'
+import { isObject } from '../../src/protocol/is-object.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { cryptography } from '../support/test-wallet.ts'
@@ -43,6 +44,30 @@ describe('the tokens of other servers that are held', () => {
     await isHeld(tokens)
     for (let at = 0; at < 1100; at++) await isHeld(tokens, `https://evil-${at % 9}.example/${at}/incoming-payments`)
     expect(await isHeld(tokens)).toBe(true)
+  })
+
+  it('T-5 the name by which a server takes this one is pushed out by no host that has more than a hundred', async () => {
+    const clients: unknown[] = []
+    const tokens = accessTokens({
+      clock: fakeClock(),
+      serverKeys: derivedServerKeys(secrets, cryptography),
+      clientWalletAddress: 'https://wallet.example',
+      async sendSigned({ json }) {
+        const client = isObject(json) ? json['client'] : undefined
+        clients.push(client)
+        return typeof client === 'string'
+          ? { ok: true, status: 200, document: tokenDocument() }
+          : { ok: true, status: 401, document: {} }
+      },
+    })
+    const ask = (name: string, authServer: string) =>
+      tokens.tokenFor(`https://${name}.example/incoming-payments`, authServer, 'known')
+    await ask('one', AUTH_SERVER)
+    expect(clients).toEqual([{ jwk: expect.anything() }, 'https://wallet.example'])
+    for (let at = 0; at < 1100; at++) await ask(`n${at}`, `https://evil-${at % 9}.example/${at}`)
+    clients.splice(0)
+    await ask('other', AUTH_SERVER)
+    expect(clients).toEqual(['https://wallet.example'])
   })
 
   it('last from the moment when they were asked for, not from the answer: a grant, and a rotation', async () => {
