@@ -304,6 +304,14 @@ describe('a token of another server', () => {
     }
   })
 
+  it('may last for no time: it is used at once, and rotated for the next payment', async () => {
+    const { found, world, receivers } = await foundWith({ grant: granted({ expires_in: 0 }) })
+    expect(found).toMatchObject({ ok: true })
+    world.connections.length = 0
+    expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })
+    expect(lines(world)).toEqual([`signed POST ${MANAGE}`, `signed GET ${RECEIVER}`])
+  })
+
   it('may be managed at a URL of 2048 characters', async () => {
     const { found } = await foundWith({ grant: granted({ manage: `${MANAGE}/`.padEnd(2048, 'a') }) })
     expect(found).toMatchObject({ ok: true })

@@ -6,10 +6,10 @@ const AUTH_SERVER = 'https://auth.example/gnap'
 const TRUSTED = { authServer: AUTH_SERVER, isDoubted: false }
 
 describe('a collection that was read', () => {
-  it('T-5 is pushed out by no server that has more than a hundred', () => {
+  it.each([false, true])('T-5 is pushed out by no server that has more than a hundred (paid: %s)', (isPaid) => {
     const known = knownCollections()
-    known.trust(collectionAt('pay'), AUTH_SERVER, false)
-    for (let at = 0; at < 5000; at++) known.trust(collectionAt(`evil-${at % 9}`, `/${at}`), AUTH_SERVER, false)
+    known.trust(collectionAt('pay'), AUTH_SERVER, isPaid)
+    for (let at = 0; at < 5000; at++) known.trust(collectionAt(`evil-${at % 9}`, `/${at}`), AUTH_SERVER, isPaid)
     expect(known.get(collectionAt('pay'))).toEqual(TRUSTED)
   })
 
