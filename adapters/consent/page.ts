@@ -68,10 +68,14 @@ function renderFact(label: string, value: Markup): Markup {
   return html`<div><dt>${label}</dt><dd>${value}</dd></div>\n`
 }
 
+function renderCaution(text: string | undefined): Markup | undefined {
+  return text === undefined ? undefined : html`<p class="note"><strong>Take care.</strong> ${text}</p>\n`
+}
+
 function renderRight({ title, sentences, ceilings, details, warning }: RightInWords): Markup {
   return html`<section aria-label="${title}">
 <h2>${title}</h2>
-${warning === undefined ? undefined : html`<p class="note"><strong>Take care.</strong> ${warning}</p>\n`}${ceilings.map(
+${renderCaution(warning)}${ceilings.map(
   // A long amount is written smaller, so that it stays on one line.
   ({ label, amount, scope }) =>
     html`<p class="ceiling${amount.length > 16 ? ' long' : ''}"><span>${label}</span> <strong>${amount}</strong> ${scope}</p>\n`,
@@ -129,13 +133,12 @@ export function renderQuestion(
   const local = client.isLocal
     ? html`<p>It has an account at ${frame.walletName}, like any other customer. This does not mean that ${frame.walletName} itself asks.</p>\n`
     : undefined
-  const addition = additionInWords(consent)
   return renderDocument(
     frame,
     `${asker} ${request}`,
     html`<h1><bdi>${asker}</bdi> ${request}</h1>
 <p class="asker"><bdi><strong>${client.origin}</strong>${client.id.slice(client.origin.length)}</bdi>${note}</p>
-${local}${addition === undefined ? undefined : html`<p class="note"><strong>Take care.</strong> ${addition}</p>\n`}<p>If you approve, it may:</p>
+${local}${renderCaution(additionInWords(consent))}<p>If you approve, it may:</p>
 ${rightsInWords(consent).map(renderRight)}${renderRequest(consent)}<form method="post" action="${form.url}" aria-label="Your answer">
 <input type="hidden" name="csrf" value="${form.csrf}">
 <button name="decision" value="approve">Approve</button>

@@ -3,7 +3,7 @@ import { MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
 import { DELIVERY, RAIL_RECEIPT, RAIL_TERMS, sampleRailAccount } from './sample-rail.ts'
 import { CLIENT, MOMENT, sampleAmount, sampleMetadata, WALLET_ADDRESS } from './sample-values.ts'
 
-export { CLIENT, MOMENT, sampleAmount, sampleMetadata, WALLET_ADDRESS } from './sample-values.ts'
+export { CLIENT, MOMENT, sampleAmount, WALLET_ADDRESS } from './sample-values.ts'
 
 /** A grant with the members that every grant has, and those given. */
 export function sampleGrant(id: string, members: Partial<RecordTypes['grant']> = {}): RecordTypes['grant'] {

@@ -45,7 +45,7 @@ async function always<T>(
     ...recordsOfKind(records, 'access-token').map((record) => ({ ...record, action: 'insert' as const })),
   ]
   expect(inserts).toHaveLength(records.length)
-  return inEveryOrder(memoryStorage, async (race) => {
+  return inEveryOrder(async (race) => {
     store = race.storage
     await store.commit(inserts)
     await play(wallet, prepared, race)
@@ -162,7 +162,7 @@ describe('in every order of their storage operations', () => {
 
   it('T-29 that is each of them, and each once', async () => {
     const seen = new Set<string>()
-    const orders = await inEveryOrder(memoryStorage, async ({ storage, atOnce }) => {
+    const orders = await inEveryOrder(async ({ storage, atOnce }) => {
       let order = ''
       const act = (name: string) => async (): Promise<void> => {
         for (let left = 3; left > 0; left--) {

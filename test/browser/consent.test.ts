@@ -3,7 +3,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Bank, logIn, openBank, type Pending } from './bank.ts'
 import { expectLegible } from './looks.ts'
-import { useBrowser, type WatchOptions } from './watched-browser.ts'
+import { expectHeading, useBrowser, type WatchOptions } from './watched-browser.ts'
 
 const openContext = useBrowser()
 
@@ -47,12 +47,6 @@ async function press(page: Page, name: 'Approve' | 'Deny'): Promise<void> {
   await page.getByRole('main').hover({ position: { x: 5, y: 5 } })
   await endWaiting(page)
   await page.getByRole('button', { name }).click()
-}
-
-/** Waits until the page is the one asked for and whole: a browser that is still on its way to it cannot be sent back. */
-async function expectHeading(page: Page, text: string): Promise<void> {
-  await page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor()
-  await page.waitForLoadState('load')
 }
 
 const QUESTION = 'Mia’s Bicycles asks to send money from your account'

@@ -1,8 +1,7 @@
-import { createHash, createPrivateKey, randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import {
   type AuthenticatedClient,
-  createAuthenticatedClient,
   isFinalizedGrantWithAccessToken,
   isPendingGrant,
   type PendingGrant,
@@ -11,8 +10,9 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Sandbox, type SandboxDescription, startSandbox } from '../../examples/sandbox/server.ts'
 import { systemClock } from '../../src/runtime/system-clock.ts'
+import { sandboxClient } from '../sandbox/sandbox-client.ts'
 import { expectGoodLooks } from './looks.ts'
-import { useBrowser, type WatchOptions } from './watched-browser.ts'
+import { expectHeading, useBrowser, type WatchOptions } from './watched-browser.ts'
 
 const openContext = useBrowser()
 
@@ -29,12 +29,7 @@ let shopOrigin = ''
 beforeAll(async () => {
   sandbox = await startSandbox({ port: 0, database: ':memory:', configuration: {}, warn: () => undefined, clock })
   description = await sandbox.describe()
-  client = await createAuthenticatedClient({
-    walletAddressUrl: description.client.walletAddress,
-    keyId: description.client.keyId,
-    privateKey: createPrivateKey(description.client.privateKeyPem),
-    useHttp: true,
-  })
+  client = await sandboxClient(description)
   shop = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<h1>Thank you</h1>'))
   await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
   const address = shop.address()
@@ -57,12 +52,6 @@ async function fillIn(page: Page, password = 'sandbox'): Promise<void> {
   await page.getByLabel('User name').fill('sandbox')
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Log in' }).click()
-}
-
-/** Waits until the page is the one asked for and whole: a browser that is still on its way to it cannot be sent back. */
-async function expectHeading(page: Page, text: string): Promise<void> {
-  await page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor()
-  await page.waitForLoadState('load')
 }
 
 const NONCE = randomUUID()

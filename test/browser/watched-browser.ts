@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Response } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Response } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { launchBrowser } from './chromium.ts'
 
@@ -95,4 +95,10 @@ export function useBrowser(): (options: WatchOptions) => Promise<BrowserContext>
     watched.push(opened)
     return opened.context
   }
+}
+
+/** Waits until the page is the one asked for and whole: a browser that is still on its way to it cannot be sent back. */
+export async function expectHeading(page: Page, text: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor()
+  await page.waitForLoadState('load')
 }

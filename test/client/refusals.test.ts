@@ -4,7 +4,7 @@ import { jsonOf, lines } from './internet.ts'
 import { AUTH_SERVER, MANAGE, paymentDocument, RECEIVER, standIn, tokenDocument } from './stand-in.ts'
 
 const OURS = 'https://us.example/wallet'
-const refusal = (status: number, code = 'invalid_client') => jsonReply({ error: { code, description: '' } }, { status })
+const refusal = (status: number) => jsonReply({ error: { code: 'invalid_client', description: '' } }, { status })
 
 const clientOf = (connection: Parameters<typeof jsonOf>[0]): unknown =>
   Reflect.get(Object(jsonOf(connection)), 'client')

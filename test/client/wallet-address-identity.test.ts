@@ -10,7 +10,7 @@ const US = 'https://us.example'
 const OURS = `${US}/wallet`
 
 /** This server as it is mounted: it publishes the keys by which it is known. */
-function us(secrets: readonly string[], clientWalletAddress = OURS): Promise<TestWallet> {
+function us(secrets: readonly string[]): Promise<TestWallet> {
   return testWallet({
     authServer: `${US}/auth`,
     resourceServer: US,
@@ -18,7 +18,7 @@ function us(secrets: readonly string[], clientWalletAddress = OURS): Promise<Tes
     walletAddresses: {
       find: async (url) => (url === OURS ? { account: 'alice', assetCode: 'USD', assetScale: 2 } : undefined),
     },
-    settings: { policies: { clientWalletAddress } },
+    settings: { policies: { clientWalletAddress: OURS } },
   })
 }
 

@@ -16,7 +16,8 @@ export const PAGES: readonly string[] = [
 ]
 
 /** The fenced blocks of a page, in their order. */
-export function codeBlocksOf(page: string, text: string = readText(page)): readonly CodeBlock[] {
+export function codeBlocksOf(page: string): readonly CodeBlock[] {
+  const text = readText(page)
   return [...text.matchAll(/^```(\S*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: language = '', 2: code = '' }) => ({
     page,
     line: text.slice(0, index).split('\n').length + 1,

@@ -1,7 +1,5 @@
-import { createPrivateKey } from 'node:crypto'
 import {
   type AuthenticatedClient,
-  createAuthenticatedClient,
   createUnauthenticatedClient,
   isFinalizedGrantWithAccessToken,
   isPendingGrant,
@@ -13,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answerAsPerson } from '../../examples/sandbox/person.ts'
 import { type Sandbox, type SandboxDescription, startSandbox } from '../../examples/sandbox/server.ts'
 import { systemClock } from '../../src/runtime/system-clock.ts'
+import { sandboxClient } from '../sandbox/sandbox-client.ts'
 
 // The official client over HTTP against the sandbox, every answer validated by the client against the published
 // documents (its default). The server's clock can be moved, so that nobody waits for a `wait`.
@@ -29,12 +28,7 @@ let client: AuthenticatedClient
 beforeAll(async () => {
   sandbox = await startSandbox({ port: 0, database: ':memory:', configuration: {}, warn: () => undefined, clock })
   description = await sandbox.describe()
-  client = await createAuthenticatedClient({
-    walletAddressUrl: description.client.walletAddress,
-    keyId: description.client.keyId,
-    privateKey: createPrivateKey(description.client.privateKeyPem),
-    useHttp: true,
-  })
+  client = await sandboxClient(description)
 })
 
 afterAll(() => sandbox.stop())

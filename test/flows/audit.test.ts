@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import type { AuditedPayment, Cryptography, OpenPaymentsOptions } from 'open-payments-server'
+import type { AuditedPayment, Cryptography } from 'open-payments-server'
 import { createSigningKey } from 'open-payments-server/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { sendSignedBy } from '../auth-server/auth-wallet.ts'
@@ -38,9 +38,9 @@ interface Rig {
   readonly receiver: string
 }
 
-async function rig(overrides: Partial<OpenPaymentsOptions> = {}): Promise<Rig> {
+async function rig(): Promise<Rig> {
   const storage = recordedStorage()
-  const wallet = await testWallet({ storage, ...overrides })
+  const wallet = await testWallet({ storage })
   const { payment } = await incomingPayment(wallet)
   const granted = await grantWithConsent(wallet, ACCESS)
   return { wallet, storage, token: granted.body.access_token.value, receiver: payment.id }

@@ -49,9 +49,8 @@ function publishedReceiver(hops: readonly Hop[] = [], mishaps: readonly (Mishap 
     return packet
   }
   const path = testPath({ answer }, clock, hops, (_, index) => mishaps[index])
-  const worldWith = (peer: Parameters<typeof senderWorld>[0]['peer'] = {}) =>
-    senderWorld({ details, send: path.send, clock, peer })
-  return { details, path, worldWith, total: () => total }
+  const world = senderWorld({ details, send: path.send, clock })
+  return { details, path, world, total: () => total }
 }
 
 describe('the sender pays the published receiver', () => {
@@ -69,8 +68,7 @@ describe('the sender pays the published receiver', () => {
   ]
 
   it.each(ways)('a fixed amount, %s', async (_, hops) => {
-    const { details, worldWith, total } = publishedReceiver(hops)
-    const world = worldWith()
+    const { details, world, total } = publishedReceiver(hops)
     const quote = await world.quote(EUR, hops.length === 0 ? EUR : USD)
     const received = quote.ok ? arrivingFor(5_000n, quote.rate) : 0n
     const result = await world.finish(deliveryTo(details, 5_000n, received))
@@ -80,8 +78,7 @@ describe('the sender pays the published receiver', () => {
   })
 
   it.each(ways)('so that a fixed amount arrives, %s', async (_, hops) => {
-    const { details, worldWith, total } = publishedReceiver(hops)
-    const world = worldWith()
+    const { details, world, total } = publishedReceiver(hops)
     const quote = await world.quote(EUR, hops.length === 0 ? EUR : USD)
     const sent = quote.ok ? leavingFor(2_000n, quote.rate) : 0n
     const result = await world.finish(deliveryTo(details, sent, 2_000n, true))
@@ -91,16 +88,16 @@ describe('the sender pays the published receiver', () => {
   })
 
   it('and counts nothing twice where a reply is lost: that it leaves to the host', async () => {
-    const { details, worldWith, total, path } = publishedReceiver([], ['reply lost'])
-    const result = await worldWith().finish(deliveryTo(details, 1_000n, 1_000n))
+    const { details, world, total, path } = publishedReceiver([], ['reply lost'])
+    const result = await world.finish(deliveryTo(details, 1_000n, 1_000n))
     expect(result).toMatchObject({ outcome: 'unknown', progress: { ...NOTHING, inFlight: { sent: 1_000n } } })
     expect(total()).toBe(1_000n)
     expect(path.sent).toHaveLength(1)
   })
 
   it('and not at all where the rate is worse than it may be', async () => {
-    const { details, worldWith, total } = publishedReceiver([{ numerator: 9n, denominator: 10n }])
-    const result = await worldWith().finish(deliveryTo(details, 1_000n, 901n))
+    const { details, world, total } = publishedReceiver([{ numerator: 9n, denominator: 10n }])
+    const result = await world.finish(deliveryTo(details, 1_000n, 901n))
     expect(result).toMatchObject({
       outcome: 'ended',
       reason: 'rate_too_low',

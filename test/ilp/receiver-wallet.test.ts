@@ -313,11 +313,7 @@ describe('an incoming payment at a wallet with the rail', () => {
 describe('the published sender @interledger/pay', () => {
   const SOURCE = { code: 'USD', scale: 2 }
 
-  async function published(
-    overrides: Partial<OpenPaymentsOptions> = {},
-    peer: Partial<typeof PEER> = {},
-    token = TOKEN,
-  ) {
+  async function published(overrides: Partial<OpenPaymentsOptions> = {}, peer: Partial<typeof PEER> = {}) {
     const { wallet, rail, bring } = await payableWallet(overrides, peer)
     // It reads the clock of the machine.
     wallet.clock.advance(Date.now() - wallet.clock.now())
@@ -330,7 +326,7 @@ describe('the published sender @interledger/pay', () => {
       deregisterDataHandler: () => undefined,
       sendData: async (data: Buffer) => {
         packets++
-        return Buffer.from(await bring(new Uint8Array(data), token))
+        return Buffer.from(await bring(new Uint8Array(data)))
       },
     }
     return { wallet, rail, plugin, packets: () => packets }

@@ -383,8 +383,8 @@ describe('what a peer may send more than it has settled', () => {
 
 describe('a packet in another asset', () => {
   /** A world that gives `rate` cents for a euro cent, rounded down, and no more than fits. */
-  function exchangingWorld(rate: { numerator: bigint; denominator: bigint; most?: bigint }, peer = {}): ReceiverWorld {
-    const world = receiverWorld({}, peer)
+  function exchangingWorld(rate: { numerator: bigint; denominator: bigint; most?: bigint }): ReceiverWorld {
+    const world = receiverWorld()
     world.exchange = async ({ value }, to) => {
       const given = (value * rate.numerator) / rate.denominator
       return given > (rate.most ?? 1_000_000n) ? undefined : { value: given, ...to }

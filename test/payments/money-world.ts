@@ -275,12 +275,9 @@ export async function orderCutOff(world: World, prepared: PreparedPayment, key: 
 
 const MOST_ROUNDS = 12
 
-/** Recovers, by default in a process that never fails, until nothing is due any more, however late. */
-export async function recoverUntilQuiet(
-  world: World,
-  openPayments: OpenPayments = world.wallet.openPayments,
-): Promise<void> {
-  const { storage, wallet } = world
+/** Recovers in a process that never fails, until nothing is due any more, however late. */
+export async function recoverUntilQuiet({ storage, wallet }: World): Promise<void> {
+  const { openPayments } = wallet
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const due = await Promise.all([
       storage.due('outgoing-payment', Number.MAX_SAFE_INTEGER, 100),

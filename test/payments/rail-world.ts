@@ -280,8 +280,8 @@ function receivedBy({
 export type Deliver = PaymentMethod['deliver']
 
 /** A payment of 15, of which 13 leave and 11 arrive at least, in the hands of a rail that does as it is told. */
-export async function paidBy(deliver: Deliver, members: Partial<FakeReceiver> = {}): Promise<RailWorld> {
-  const world = await railWorld(members)
+export async function paidBy(deliver: Deliver): Promise<RailWorld> {
+  const world = await railWorld()
   world.method = { ...world.method, deliver }
   expect((await payRemotely(world)).status).toBe(201)
   return world

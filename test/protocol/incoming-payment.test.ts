@@ -31,8 +31,8 @@ const open: IncomingPayment = {
 }
 const fixed: IncomingPayment = { ...open, incomingAmount: amountOf(usd, 100n), expiresAt: 1000 }
 
-function reserve(payment: IncomingPayment, amount: bigint, now = 0): IncomingPayment {
-  const reserved = reserveReceipt(payment, amount, now)
+function reserve(payment: IncomingPayment, amount: bigint): IncomingPayment {
+  const reserved = reserveReceipt(payment, amount, 0)
   if (!reserved.ok) throw new Error(reserved.reason)
   return reserved.payment
 }

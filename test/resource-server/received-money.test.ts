@@ -18,8 +18,8 @@ import {
 } from './observed-wallet.ts'
 
 describe('money that reached the wallet on a rail of its own (INC-8)', () => {
-  const ready = (excessReceipt: 'cap' | 'accept' | 'refuse', incoming = { incomingAmount: usd('100') }) =>
-    shop({ incoming, overrides: { settings: { policies: { excessReceipt } } } })
+  const ready = (excessReceipt: 'cap' | 'accept' | 'refuse') =>
+    shop({ incoming: { incomingAmount: usd('100') }, overrides: { settings: { policies: { excessReceipt } } } })
 
   async function received(rig: Awaited<ReturnType<typeof shop>>) {
     const { body } = await rig.wallet.send('GET', rig.incoming.id, { token: rig.receiving })

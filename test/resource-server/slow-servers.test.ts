@@ -1,4 +1,4 @@
-import type { OpenPaymentsOptions, Storage } from 'open-payments-server'
+import type { Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { ALICE, type Answer, BOB, usd, usdAmount } from '../support/test-wallet.ts'
@@ -68,10 +68,10 @@ const PRICES = {
 }
 
 /** A receiver whose price is made of two. */
-const euroShop = async (overrides: Partial<OpenPaymentsOptions> = {}): Promise<RemoteShop> =>
+const euroShop = async (): Promise<RemoteShop> =>
   remoteShop({
     receiver: { asset: { assetCode: 'EUR', assetScale: 2 } },
-    overrides: { pricing: PRICES, ...overrides },
+    overrides: { pricing: PRICES },
   })
 
 const faultsOf = ({ wallet }: RemoteShop): readonly unknown[] => wallet.events.filter(({ type }) => type === 'fault')

@@ -12,12 +12,13 @@ export interface LineProcess {
   stop(): Promise<void>
 }
 
-/** Starts a program with one parameter. It is killed where it prints nothing for `silentSeconds` of its start. */
+const SILENT_MILLISECONDS = 30_000
+
+/** Starts a program with one parameter. It is killed where it prints nothing for so long after its start. */
 export function startLines(
   command: readonly string[],
   parameter: unknown,
   environment: Readonly<Record<string, string>> = {},
-  silentSeconds = 30,
 ): LineProcess {
   const [executable = '', ...parameters] = [...command, JSON.stringify(parameter)]
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], TZ: process.env['TZ'], ...environment }
@@ -29,7 +30,7 @@ export function startLines(
   child.on('error', (error) => {
     complaints += String(error)
   })
-  const timer = setTimeout(() => child.kill(), silentSeconds * 1000)
+  const timer = setTimeout(() => child.kill(), SILENT_MILLISECONDS)
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
     async read() {

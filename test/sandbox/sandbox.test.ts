@@ -1,18 +1,14 @@
-import { createPrivateKey, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type AuthenticatedClient,
-  createAuthenticatedClient,
-  isFinalizedGrantWithAccessToken,
-  isPendingGrant,
-} from '@interledger/open-payments'
+import { type AuthenticatedClient, isFinalizedGrantWithAccessToken, isPendingGrant } from '@interledger/open-payments'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Configuration } from '../../examples/sandbox/configuration.ts'
 import { answerAsPerson } from '../../examples/sandbox/person.ts'
 import { type Sandbox, type SandboxDescription, startSandbox } from '../../examples/sandbox/server.ts'
+import { sandboxClient } from './sandbox-client.ts'
 
 const FINISH = 'http://localhost/finish'
 const cleanups: (() => unknown)[] = []
@@ -29,15 +25,6 @@ async function start(...parameters: Parameters<typeof launch>): Promise<Sandbox>
   const sandbox = await launch(...parameters)
   cleanups.push(sandbox.stop)
   return sandbox
-}
-
-function createClient({ client }: Pick<SandboxDescription, 'client'>): Promise<AuthenticatedClient> {
-  return createAuthenticatedClient({
-    walletAddressUrl: client.walletAddress,
-    keyId: client.keyId,
-    privateKey: createPrivateKey(client.privateKeyPem),
-    useHttp: true,
-  })
 }
 
 async function requestConsent(client: AuthenticatedClient, { authServer, wallets }: SandboxDescription) {
@@ -107,7 +94,7 @@ describe('the person', () => {
   beforeAll(async () => {
     sandbox = await launch()
     description = await sandbox.describe()
-    client = await createClient(description)
+    client = await sandboxClient(description)
   })
   afterAll(() => sandbox.stop())
 
@@ -151,7 +138,7 @@ describe('the person', () => {
   it('sees who was granted what, and takes it back', async () => {
     const sandbox = await start()
     const description = await sandbox.describe()
-    const client = await createClient(description)
+    const client = await sandboxClient(description)
     const grant = await requestConsent(client, description)
     const finish = new URL(
       (await answerAsPerson(grant.interact.redirect, description.consent.credentials, 'approve')) ?? '',
@@ -257,7 +244,7 @@ describe('a database file', () => {
     const file = join(folder, 'sandbox.db')
     const first = await startSandbox({ port: 0, database: file, configuration: {}, warn: () => {} })
     const before = await first.describe()
-    const client = await createClient(before)
+    const client = await sandboxClient(before)
     const accessToken = await requestIncomingToken(client, before.authServer)
     const walletAddress = before.wallets[0]?.walletAddress ?? ''
     const payment = await client.incomingPayment.create({ url: before.resourceServer, accessToken }, { walletAddress })
@@ -271,7 +258,7 @@ describe('a database file', () => {
     expect(after.client.privateKeyPem).toBe(before.client.privateKeyPem)
     expect(second.origin).not.toBe(first.origin)
     const moved = (url: string) => second.origin + url.slice(first.origin.length)
-    const again = await createClient(after)
+    const again = await sandboxClient(after)
     expect(await again.incomingPayment.get({ url: moved(payment.id), accessToken })).toMatchObject({
       id: moved(payment.id),
       walletAddress: moved(walletAddress),
@@ -294,7 +281,7 @@ describe('clients of other servers on this machine', () => {
     cleanups.push(() => new Promise((resolve) => elsewhere.close(resolve)))
     const address = elsewhere.address()
     const port = typeof address === 'object' ? address?.port : undefined
-    const remote = await createClient({ client: { ...client, walletAddress: `http://localhost:${port}/remote` } })
+    const remote = await sandboxClient({ client: { ...client, walletAddress: `http://localhost:${port}/remote` } })
     const isGranted = await requestIncomingToken(remote, authServer).then(
       () => true,
       () => false,

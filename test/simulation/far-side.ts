@@ -167,7 +167,7 @@ export function createFarSide({ random, rail, storage, now, met, violate }: FarO
       met(arrived.sent === 0n ? 'a part is rejected' : 'a part arrives')
       parts.set(key, { ...arrived, address: part.details.ilpAddress })
       book(part.payment, arrived)
-      if (receiver !== undefined) credit(receiver, arrived.received)
+      if (receiver !== undefined) payFar(receiver, arrived.received)
       return arrived
     },
     movedFor: (payment) => moved.get(payment) ?? NOTHING,
@@ -193,13 +193,14 @@ export function createFarSide({ random, rail, storage, now, met, violate }: FarO
     },
   }
 
-  function credit(receiver: FarReceiver, value: bigint): void {
-    receiver.receivedValue += value
-    const { incomingValue, receivedValue } = receiver
-    if (incomingValue !== undefined && receivedValue >= incomingValue) receiver.isCompleted = true
-  }
-
   return side
+}
+
+/** A receiver gets money, whoever pays it. */
+export function payFar(receiver: FarReceiver, value: bigint): void {
+  receiver.receivedValue += value
+  const { incomingValue, receivedValue } = receiver
+  if (incomingValue !== undefined && receivedValue >= incomingValue) receiver.isCompleted = true
 }
 
 /** A part of which it is not known what became of it. */

@@ -1,5 +1,5 @@
 import { someProcess, untilHeard } from './exchange.ts'
-import type { FarReceiver } from './far-side.ts'
+import { type FarReceiver, payFar } from './far-side.ts'
 import { askWallet } from './grants.ts'
 import type { Knowledge } from './knowledge.ts'
 import { isLeftToHost } from './payment-facts.ts'
@@ -29,19 +29,13 @@ export async function changeFarReceiver(world: World): Promise<void> {
   const [name, change] = random.weigh<readonly [string, () => void]>([
     [3, ['is completed', () => Object.assign(receiver, { isCompleted: true })]],
     [2, ['expires', () => Object.assign(receiver, { expiresAt: now() - 1 })]],
-    [3, ['is paid by somebody else', () => payByOthers(receiver, BigInt(random.between(1, 300)))]],
+    [3, ['is paid by somebody else', () => payFar(receiver, BigInt(random.between(1, 300)))]],
     [3, ['is named anew', () => far.renewDetails(receiver)]],
     [2, ['is not to be paid any more', () => Object.assign(receiver, { hasMethod: false })]],
     [1, ['changes its asset', () => Object.assign(receiver, { asset: receiver.asset === EUR ? USD : EUR })]],
   ])
   met(`a receiver elsewhere ${name}`)
   change()
-}
-
-function payByOthers(receiver: FarReceiver, value: bigint): void {
-  receiver.receivedValue += value
-  const { incomingValue, receivedValue } = receiver
-  if (incomingValue !== undefined && receivedValue >= incomingValue) receiver.isCompleted = true
 }
 
 /** The host looks for payments that wait for its word, finds out about one of them and says so; maybe twice. */

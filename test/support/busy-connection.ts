@@ -8,12 +8,14 @@ export interface BusyConnection {
   readonly ended: unknown
 }
 
-/** Asks over one connection, as a busy proxy does: as soon as an answer is there, the next request goes out. At most `most` times. */
-export async function keepBusy(url: string, most: number): Promise<BusyConnection> {
+const MOST = 20
+
+/** Asks over one connection, as a busy proxy does: as soon as an answer is there, the next request goes out. */
+export async function keepBusy(url: string): Promise<BusyConnection> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   let answers = 0
   try {
-    while (answers < most) {
+    while (answers < MOST) {
       const [answer]: IncomingMessage[] = await once(get(url, { agent }), 'response')
       await answer?.resume().toArray()
       answers += 1

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Storage } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 
 /** Which act goes on at each place where more than one could; places beyond the list go to the first. */
 type Order = number[]
@@ -74,7 +75,7 @@ function createRace(acting: AsyncLocalStorage<Runner>, inner: Storage, order: Or
  * Plays a race in every order in which its storage operations can follow each other, each time on a storage of its own,
  * and answers how many there are. A failure names its order.
  */
-export async function inEveryOrder(createStorage: () => Storage, play: (race: Race) => Promise<void>): Promise<number> {
+export async function inEveryOrder(play: (race: Race) => Promise<void>): Promise<number> {
   const acting = new AsyncLocalStorage<Runner>()
   let order: Order | undefined = []
   let count = 0
@@ -82,7 +83,7 @@ export async function inEveryOrder(createStorage: () => Storage, play: (race: Ra
     while (order !== undefined) {
       const widths: number[] = []
       const played: Order = order
-      await play(createRace(acting, createStorage(), played, widths)).catch((cause: unknown) => {
+      await play(createRace(acting, memoryStorage(), played, widths)).catch((cause: unknown) => {
         throw new Error(`in the order ${JSON.stringify(played)}`, { cause })
       })
       count++
