@@ -1,4 +1,4 @@
-import { refuseUnknown, requireObject } from '../src/errors/check-option.ts'
+import { refuseUnknown, requireFunction, requireObject } from '../src/errors/check-option.ts'
 import { ConfigurationError } from '../src/index.ts'
 
 /**
@@ -16,7 +16,6 @@ export function requireOpenPayments(
   requireObject(`the options of ${name}()`, options)
   refuseUnknown(name, options, known)
   for (const [member, option] of Object.entries(options)) {
-    if (option !== undefined && typeof option !== 'function')
-      throw new ConfigurationError(`${name}.${member} must be a function`)
+    if (option !== undefined) requireFunction(`${name}.${member}`, option)
   }
 }

@@ -2,6 +2,7 @@ import {
   hasMethod,
   refuseUnknown,
   requireBaseUrl,
+  requireFunction,
   requireMethods,
   requireMilliseconds,
   requireObject,
@@ -284,7 +285,7 @@ function checkPorts(options: OpenPaymentsOptions): void {
   const { clock, consent, onEvent } = options
   if (clock !== undefined) requireMilliseconds('clock.now()', clock.now())
   for (const [name, given] of Object.entries({ onEvent, 'consent.failed': consent.failed }))
-    if (given !== undefined && typeof given !== 'function') throw new ConfigurationError(`${name} must be a function`)
+    if (given !== undefined) requireFunction(name, given)
 }
 
 function checkPaymentMethods(methods: readonly PaymentMethod[] = []): void {

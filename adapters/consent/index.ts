@@ -4,7 +4,7 @@
  * @module open-payments-server/consent
  */
 
-import { refuseUnknown, requireObject } from '../../src/errors/check-option.ts'
+import { refuseUnknown, requireFunction, requireObject } from '../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../src/index.ts'
 import type {
   Consent,
@@ -182,7 +182,7 @@ function checkOptions(options: ConsentPageOptions): void {
   requireObject('the options of consentPage()', options)
   refuseUnknown('consentPage', options, ['authenticate', 'walletName', 'homeUrl'])
   const { authenticate, walletName, homeUrl } = options
-  demand(typeof authenticate === 'function', 'authenticate must be a function')
+  requireFunction('consentPage: authenticate', authenticate)
   demand(typeof walletName === 'string' && walletName !== '', 'walletName must be a non-empty string')
   demand(homeUrl === undefined || isWebUrl(homeUrl), 'homeUrl must be an absolute http or https URL')
 }
@@ -222,7 +222,7 @@ export function consentRedirect(options: { readonly url: (reference: string) => 
   requireObject('the options of consentRedirect()', options)
   refuseUnknown('consentRedirect', options, ['url'])
   const { url } = options
-  if (typeof url !== 'function') throw new ConfigurationError('consentRedirect: url must be a function')
+  requireFunction('consentRedirect: url', url)
   return {
     respond: async ({ reference }) =>
       redirectToUrl(url(encodeURIComponent(reference)), 'consentRedirect: what url answers'),

@@ -1,4 +1,4 @@
-import { refuseUnknown, requireObject } from '../../src/errors/check-option.ts'
+import { refuseUnknown, requireBoolean, requireFunction, requireObject } from '../../src/errors/check-option.ts'
 import { type Asset, ConfigurationError } from '../../src/index.ts'
 import { isSameAsset, MAX_AMOUNT_VALUE, mistakeInAsset } from '../../src/protocol/amount.ts'
 import { isIlpAddress, isIlpPrefix } from '../../src/protocol/payment-method.ts'
@@ -97,7 +97,7 @@ export function resolveIlpOptions(options: IlpOptions): IlpSettings {
     Number.isInteger(slippageBasisPoints) && slippageBasisPoints >= 0 && slippageBasisPoints < 10_000,
     'slippageBasisPoints must be an integer from 0 to 9999',
   )
-  demand(send === undefined || typeof send === 'function', 'send must be a function')
+  if (send !== undefined) requireFunction('send', send)
   demand(Array.isArray(peers) && peers.length > 0, 'peers must be a list of at least one peer')
   const resolved = peers.map((peer, index) => resolvePeer(`peers[${index}]`, peer))
   requireDistinct(resolved)
@@ -128,13 +128,13 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
     isList(prefixes, (prefix) => typeof prefix === 'string' && isIlpPrefix(prefix)),
     `${name}.prefixes must list ILP address prefixes`,
   )
-  demand(typeof isDefault === 'boolean', `${name}.isDefault must be true or false`)
+  requireBoolean(`${name}.isDefault`, isDefault)
   requireObject(`${name}.limits`, limits)
   refuseUnknown(`${name}.limits`, limits, ['sending', 'receiving'])
   requireAmount(`${name}.limits.sending`, limits.sending, 0n)
   requireAmount(`${name}.limits.receiving`, limits.receiving, 0n)
-  demand(peer.settled === undefined || typeof peer.settled === 'function', `${name}.settled must be a function`)
-  demand(typeof isIdempotent === 'boolean', `${name}.isIdempotent must be true or false`)
+  if (peer.settled !== undefined) requireFunction(`${name}.settled`, peer.settled)
+  requireBoolean(`${name}.isIdempotent`, isIdempotent)
   return Object.freeze({
     ...peer,
     incomingTokens: Object.freeze([...peer.incomingTokens]),

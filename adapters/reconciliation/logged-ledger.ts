@@ -1,3 +1,4 @@
+import { requireFunction } from '../../src/errors/check-option.ts'
 import type {
   Amount,
   Credit,
@@ -8,7 +9,7 @@ import type {
   Settlement,
   SettlementResult,
 } from '../../src/index.ts'
-import { requireFunction, requireLedger } from './options.ts'
+import { requireLedger } from './options.ts'
 
 /** A call that a ledger has taken. Its amounts are `bigint`, which JSON does not have: write them as text. */
 export type LoggedCall =

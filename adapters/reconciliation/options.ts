@@ -1,4 +1,10 @@
-import { refuseUnknown, requireMethods, requireMilliseconds, requireObject } from '../../src/errors/check-option.ts'
+import {
+  refuseUnknown,
+  requireFunction,
+  requireMethods,
+  requireMilliseconds,
+  requireObject,
+} from '../../src/errors/check-option.ts'
 import { type Clock, ConfigurationError, type Ledger, type MaybePromise, type OpenPayments } from '../../src/index.ts'
 import type { ReadBooks } from './books.ts'
 import type { Received } from './received.ts'
@@ -63,9 +69,4 @@ export function requireLedger(name: string, ledger: Ledger): void {
 export function requireTexts(name: string, value: unknown): void {
   if (!Array.isArray(value) || value.some((text) => typeof text !== 'string'))
     throw new ConfigurationError(`${name} must be a list of strings`)
-}
-
-/** Requires a function. */
-export function requireFunction(name: string, value: unknown): void {
-  if (typeof value !== 'function') throw new ConfigurationError(`${name} must be a function`)
 }

@@ -1,4 +1,5 @@
-import { type AuditedPayment, ConfigurationError } from '../../src/index.ts'
+import { requireBoolean } from '../../src/errors/check-option.ts'
+import type { AuditedPayment } from '../../src/index.ts'
 import { requireBooks } from './books.ts'
 import { compare } from './compare.ts'
 import { inTwoRuns, isJudged } from './in-two-runs.ts'
@@ -26,8 +27,7 @@ export interface ReconcileAllOptions extends ReconciliationOptions {
 export async function reconcileAll(options: ReconcileAllOptions): Promise<readonly string[]> {
   requireOptions('reconcileAll', options, [...SHARED, 'isAfterRestore'])
   const { openPayments, walletAddresses, readBooks, readReceived, isAfterRestore = false } = options
-  if (typeof isAfterRestore !== 'boolean')
-    throw new ConfigurationError('reconcileAll: isAfterRestore must be a boolean')
+  requireBoolean('reconcileAll: isAfterRestore', isAfterRestore)
   const { clock = { now: () => Date.now() } } = options
   const noted = new Set(options.noted)
   const unread: Unread = new Map()

@@ -24,6 +24,16 @@ export function refuseUnknown(name: string, given: object, known: readonly strin
   }
 }
 
+/** Requires a function. */
+export function requireFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function') throw new ConfigurationError(`${name} must be a function`)
+}
+
+/** Requires true or false: any text would count as true, even `'false'`. */
+export function requireBoolean(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw new ConfigurationError(`${name} must be true or false`)
+}
+
 /** Requires an integer above zero. Above `most` it would exceed what a date can hold or a timer can wait for. */
 export function requirePositive(name: string, value: unknown, most = Number.MAX_SAFE_INTEGER): void {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value <= 0)

@@ -1,5 +1,5 @@
 import { answerOrStop } from '../deadline/answer-within.ts'
-import { refuseUnknown, requireMethods, requireObject } from '../errors/check-option.ts'
+import { refuseUnknown, requireBoolean, requireMethods, requireObject } from '../errors/check-option.ts'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KeyResolver, KeySetResult } from '../ports/key-resolver.ts'
@@ -58,9 +58,7 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyReso
   if (network === undefined) throw new ConfigurationError('keyResolver is required on a host without node:https')
   requireMethods('fetchKeyResolver.clock', clock, ['now', 'sleep'])
   requireMethods('fetchKeyResolver.network', network, ['resolveHost', 'dial'])
-  // Any text would count as true, even 'false'.
-  if (typeof loopbackHttp !== 'boolean')
-    throw new ConfigurationError('fetchKeyResolver.loopbackHttp must be true or false')
+  requireBoolean('fetchKeyResolver.loopbackHttp', loopbackHttp)
   const takeFromSource = tokenBuckets(clock, FROM_SOURCE)
   // Together with the cache of 60 seconds, this budget suffices for 600 active clients of one wallet.
   const requests: GuardedRequests = { clock, loopbackHttp, budget: strangersBudget(clock), network }

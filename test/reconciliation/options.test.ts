@@ -47,7 +47,7 @@ describe('the options of reconciliation', () => {
     [{ ...all, readReceived: [] }, 'readReceived must be a function'],
     [{ ...all, noted: new Set(['a']) }, 'noted must be a list of strings'],
     [{ ...all, clock: { now: () => NOW / 1000 } }, 'clock.now() must give milliseconds, not seconds'],
-    [{ ...all, isAfterRestore: 'yes' }, 'isAfterRestore must be a boolean'],
+    [{ ...all, isAfterRestore: 'yes' }, 'isAfterRestore must be true or false'],
     [{ ...all, now: () => NOW }, 'now is not an option'],
   ])('of everything are refused by name: %#', async (options, message) => {
     const refused = reconcileAll(odd(options))
