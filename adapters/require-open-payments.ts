@@ -1,4 +1,4 @@
-import { refuseUnknown, requireFunction, requireObject } from '../src/errors/check-option.ts'
+import { requireFunction, requireOptionsOf } from '../src/errors/check-option.ts'
 import { ConfigurationError } from '../src/index.ts'
 
 /**
@@ -13,8 +13,7 @@ export function requireOpenPayments(
 ): void {
   if (!given?.owns)
     throw new ConfigurationError('openPayments must be what createOpenPayments returns; a promise must be awaited')
-  requireObject(`the options of ${name}()`, options)
-  refuseUnknown(name, options, known)
+  requireOptionsOf(name, options, known)
   for (const [member, option] of Object.entries(options)) {
     if (option !== undefined) requireFunction(`${name}.${member}`, option)
   }

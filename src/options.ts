@@ -6,6 +6,7 @@ import {
   requireMethods,
   requireMilliseconds,
   requireObject,
+  requireOnly,
   requirePositive,
   requireSecrets,
 } from './errors/check-option.ts'
@@ -137,8 +138,7 @@ export interface Settings {
 export function resolveSettings(options: OpenPaymentsOptions): Settings {
   requireObject('the argument of createOpenPayments', options)
   const { settings = {} } = options
-  requireObject('settings', settings)
-  refuseUnknown('settings', settings, ['lifetimes', 'limits', 'policies'])
+  requireOnly('settings', settings, ['lifetimes', 'limits', 'policies'])
   const lifetimes = withDefaults('settings.lifetimes', LIFETIMES, settings.lifetimes)
   const limits = withDefaults('settings.limits', LIMITS, settings.limits)
   const policies = withDefaults('settings.policies', POLICIES, settings.policies, ['clientWalletAddress'])
@@ -194,9 +194,8 @@ function withDefaults<T extends object>(
   given: SomeOf<T> = {},
   withoutDefault: readonly string[] = [],
 ): T {
-  requireObject(name, given)
   const known = [...Object.keys(defaults), ...withoutDefault]
-  refuseUnknown(name, given, known)
+  requireOnly(name, given, known)
   const copy = (value: unknown): unknown => (Array.isArray(value) ? [...value] : value)
   const chosen = known.map((member) => [member, copy(Reflect.get(given, member))] as const)
   return Object.freeze({ ...defaults, ...Object.fromEntries(chosen.filter(([, value]) => value !== undefined)) })

@@ -4,7 +4,7 @@
  * @module open-payments-server/consent
  */
 
-import { refuseUnknown, requireFunction, requireObject } from '../../src/errors/check-option.ts'
+import { requireFunction, requireOptionsOf } from '../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../src/index.ts'
 import type {
   Consent,
@@ -179,8 +179,7 @@ function checkOptions(options: ConsentPageOptions): void {
   const demand = (holds: boolean, message: string): void => {
     if (!holds) throw new ConfigurationError(`consentPage: ${message}`)
   }
-  requireObject('the options of consentPage()', options)
-  refuseUnknown('consentPage', options, ['authenticate', 'walletName', 'homeUrl'])
+  requireOptionsOf('consentPage', options, ['authenticate', 'walletName', 'homeUrl'])
   const { authenticate, walletName, homeUrl } = options
   requireFunction('consentPage: authenticate', authenticate)
   demand(typeof walletName === 'string' && walletName !== '', 'walletName must be a non-empty string')
@@ -219,8 +218,7 @@ export function consentPage(options: ConsentPageOptions): Consent {
  * anyone may have written it. Throws a `ConfigurationError` if `url` is not a function, or another option is given.
  */
 export function consentRedirect(options: { readonly url: (reference: string) => string }): Consent {
-  requireObject('the options of consentRedirect()', options)
-  refuseUnknown('consentRedirect', options, ['url'])
+  requireOptionsOf('consentRedirect', options, ['url'])
   const { url } = options
   requireFunction('consentRedirect: url', url)
   return {

@@ -1,4 +1,4 @@
-import { refuseUnknown, requireBoolean, requireFunction, requireObject } from '../../src/errors/check-option.ts'
+import { requireBoolean, requireFunction, requireOnly, requireOptionsOf } from '../../src/errors/check-option.ts'
 import { type Asset, ConfigurationError } from '../../src/index.ts'
 import { isSameAsset, MAX_AMOUNT_VALUE, mistakeInAsset } from '../../src/protocol/amount.ts'
 import { isIlpAddress, isIlpPrefix } from '../../src/protocol/payment-method.ts'
@@ -86,8 +86,7 @@ const PEER_OPTIONS: readonly string[] = [
 
 /** Checks every option and fills in the defaults; throws a `ConfigurationError` that names the option. */
 export function resolveIlpOptions(options: IlpOptions): IlpSettings {
-  requireObject('the options of ilp()', options)
-  refuseUnknown('ilp', options, OPTIONS)
+  requireOptionsOf('ilp', options, OPTIONS)
   const { address, path = '/ilp', peers, slippageBasisPoints = 100, send } = options
   requireAddress('address', address)
   // No server of this library sends there: by such addresses, peers configure each other.
@@ -106,8 +105,7 @@ export function resolveIlpOptions(options: IlpOptions): IlpSettings {
 }
 
 function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
-  requireObject(name, peer)
-  refuseUnknown(name, peer, PEER_OPTIONS)
+  requireOnly(name, peer, PEER_OPTIONS)
   const { prefixes = [], isDefault = false, limits = {}, isIdempotent = false } = peer
   requireAddress(`${name}.address`, peer.address)
   demand(
@@ -119,8 +117,7 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
     isList(peer.incomingTokens, (token) => isToken(token, SHORTEST_TOKEN)) && peer.incomingTokens.length > 0,
     `${name}.incomingTokens must list tokens of at least ${SHORTEST_TOKEN} visible ASCII characters`,
   )
-  requireObject(`${name}.asset`, peer.asset)
-  refuseUnknown(`${name}.asset`, peer.asset, ['assetCode', 'assetScale'])
+  requireOnly(`${name}.asset`, peer.asset, ['assetCode', 'assetScale'])
   const mistake = mistakeInAsset(peer.asset)
   demand(mistake === undefined, `${name}.asset.${mistake}`)
   requireAmount(`${name}.maxPacketAmount`, peer.maxPacketAmount, 1n)
@@ -129,8 +126,7 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
     `${name}.prefixes must list ILP address prefixes`,
   )
   requireBoolean(`${name}.isDefault`, isDefault)
-  requireObject(`${name}.limits`, limits)
-  refuseUnknown(`${name}.limits`, limits, ['sending', 'receiving'])
+  requireOnly(`${name}.limits`, limits, ['sending', 'receiving'])
   requireAmount(`${name}.limits.sending`, limits.sending, 0n)
   requireAmount(`${name}.limits.receiving`, limits.receiving, 0n)
   if (peer.settled !== undefined) requireFunction(`${name}.settled`, peer.settled)

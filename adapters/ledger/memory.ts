@@ -4,7 +4,7 @@
  * @module open-payments-server/ledger/memory
  */
 
-import { refuseUnknown, requireObject } from '../../src/errors/check-option.ts'
+import { requireObject, requireOptionsOf } from '../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../src/index.ts'
 import type { BookedAccount, Books, DoubleEntryLedger, LedgerEntry, NewAccount, Transfer } from './books.ts'
 import { createDoubleEntryLedger, mistakeInAccount, openAccount } from './double-entry.ts'
@@ -33,8 +33,7 @@ function memoryBooks(): Books {
  * `ConfigurationError` if an option or one of the accounts is not valid, and a `TypeError` if two accounts have one name.
  */
 export function memoryLedger(options: { readonly accounts?: readonly NewAccount[] } = {}): DoubleEntryLedger {
-  requireObject('the options of memoryLedger()', options)
-  refuseUnknown('memoryLedger', options, ['accounts'])
+  requireOptionsOf('memoryLedger', options, ['accounts'])
   const { accounts = [] } = options
   if (!Array.isArray(accounts)) throw new ConfigurationError('memoryLedger: accounts must be a list')
   const books = memoryBooks()

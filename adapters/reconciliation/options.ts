@@ -1,9 +1,8 @@
 import {
-  refuseUnknown,
   requireFunction,
   requireMethods,
   requireMilliseconds,
-  requireObject,
+  requireOptionsOf,
 } from '../../src/errors/check-option.ts'
 import { type Clock, ConfigurationError, type Ledger, type MaybePromise, type OpenPayments } from '../../src/index.ts'
 import type { ReadBooks } from './books.ts'
@@ -41,8 +40,7 @@ export const SHARED: readonly string[] = [...SOURCE, 'readBooks', 'noted', 'cloc
 
 /** Reports to plain JavaScript what is missing, misspelt or something else, before anything is read or booked. */
 export function requireSource(name: string, options: PaymentSource, known: readonly string[]): void {
-  requireObject(`the options of ${name}()`, options)
-  refuseUnknown(name, options, known)
+  requireOptionsOf(name, options, known)
   const { openPayments, walletAddresses, readReceived } = options
   requireMethods(`${name}: openPayments`, openPayments, ['audit'])
   requireTexts(`${name}: walletAddresses`, walletAddresses)

@@ -24,6 +24,18 @@ export function refuseUnknown(name: string, given: object, known: readonly strin
   }
 }
 
+/** Requires an object that has no members but these. */
+export function requireOnly(name: string, value: object, known: readonly string[]): void {
+  requireObject(name, value)
+  refuseUnknown(name, value, known)
+}
+
+/** The same of the options of a function. */
+export function requireOptionsOf(called: string, options: object, known: readonly string[]): void {
+  requireObject(`the options of ${called}()`, options)
+  refuseUnknown(called, options, known)
+}
+
 /** Requires a function. */
 export function requireFunction(name: string, value: unknown): void {
   if (typeof value !== 'function') throw new ConfigurationError(`${name} must be a function`)

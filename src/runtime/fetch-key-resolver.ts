@@ -1,5 +1,5 @@
 import { answerOrStop } from '../deadline/answer-within.ts'
-import { refuseUnknown, requireBoolean, requireMethods, requireObject } from '../errors/check-option.ts'
+import { requireBoolean, requireMethods, requireOptionsOf } from '../errors/check-option.ts'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KeyResolver, KeySetResult } from '../ports/key-resolver.ts'
@@ -52,8 +52,7 @@ function invalid(detail: string) {
  * @spec KEY-6 @spec KEY-7 @spec KEY-12 @spec T-1 @spec T-2 @spec T-3 @spec T-4 @spec T-5 @spec T-35
  */
 export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyResolver {
-  requireObject('the options of fetchKeyResolver()', options)
-  refuseUnknown('fetchKeyResolver', options, ['clock', 'loopbackHttp', 'network'])
+  requireOptionsOf('fetchKeyResolver', options, ['clock', 'loopbackHttp', 'network'])
   const { clock = systemClock(), loopbackHttp = false, network = hostNetwork() } = options
   if (network === undefined) throw new ConfigurationError('keyResolver is required on a host without node:https')
   requireMethods('fetchKeyResolver.clock', clock, ['now', 'sleep'])
