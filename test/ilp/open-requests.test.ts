@@ -4,6 +4,7 @@ import { createSender } from '../../adapters/ilp/deliver.ts'
 import { resolveIlpOptions } from '../../adapters/ilp/options.ts'
 import { decodeIlpPacket } from '../../adapters/ilp/packet.ts'
 import { createPeers } from '../../adapters/ilp/peers.ts'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { turn, turns } from '../support/turns.ts'
 import { testPath } from './sender-path.ts'
@@ -62,7 +63,7 @@ async function crowd() {
     opened: (): readonly number[] => [...open.values()],
     deliver(name: string, number = 0, members: Partial<Delivery> = {}) {
       const delivery: Delivery = {
-        id: number.toString(16).padStart(32, '0'),
+        id: idOf(number),
         details: detailsOf(name),
         account: `${PEER_ADDRESS}/EUR/2`,
         sendAmount: { ...EUR, value: 100n },

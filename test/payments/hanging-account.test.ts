@@ -2,13 +2,13 @@ import { type Change, createOpenPayments, keepGoing, type Ledger } from 'open-pa
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { NO_PAGE } from '../support/no-page.ts'
 import { ALICE, AUTH, BASE, BOB, SECRET, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 
 const CLIENT = 'https://shop.example/pay'
-const idOf = (number: number): string => number.toString(16).padStart(32, '0')
 const RECEIVER = idOf(0)
 
 /** What is due, the longest first: who pays, who is paid, and from where. */

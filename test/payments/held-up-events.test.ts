@@ -1,5 +1,6 @@
 import type { MoneyEvent, OpenPaymentsEvent } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { sampleIncomingPayment } from '../../src/testing/sample-records.ts'
 import { gate } from '../support/gate.ts'
 import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
@@ -153,7 +154,7 @@ describe('a host that takes its time over events', () => {
     const incoming = sampleIncomingPayment('0'.repeat(32), { walletAddress: BOB, reserved: usdAmount(101n) })
     await world.storage.commit([{ action: 'insert', kind: 'incoming-payment', value: incoming }])
     for (let number = 1; number <= 101; number++) {
-      const id = number.toString(16).padStart(32, '0')
+      const id = idOf(number)
       const money = { amount: usdAmount(1n), payeeAccount: 'nobody', railAccountId: 'ilp g.peer' } as const
       const value = { id, incomingPaymentId: incoming.id, state: 'reserved', createdAt: now, ...money } as const
       await world.storage.commit([{ action: 'insert', kind: 'receipt', dueAt: now, value }])

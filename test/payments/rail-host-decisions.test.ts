@@ -1,5 +1,6 @@
 import type { Storage } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { inFlight, progress } from '../support/fake-rail.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, usd } from '../support/test-wallet.ts'
@@ -219,7 +220,7 @@ it('payments that wait for the host are all listed, however many others are on t
   const { world } = await pending()
   const { value, kind } = await onlyPayment(world)
   const on = { ...value, state: 'created', createdAt: value.createdAt + 1 } as const
-  const others = Array.from({ length: 230 }, (_, number) => number.toString(16).padStart(32, '0'))
+  const others = Array.from({ length: 230 }, (_, number) => idOf(number))
   await world.storage.commit(others.map((id) => ({ action: 'insert', kind, dueAt: 0, value: { ...on, id } })))
   const listed = await world.wallet.openPayments.outgoingPayments.undecided()
   expect(listed.map(({ id }) => id)).toEqual([value.id])

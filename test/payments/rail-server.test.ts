@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { sealAddress } from '../../src/payments/rail/seal-address.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { BASE, BOB, cryptography, SECRET, usd, usdAmount } from '../support/test-wallet.ts'
 import { HOUR, inAnHour } from './money-world.ts'
-import { type RailWorld, railWorld, transferId, transferOf } from './receive-by-rail-world.ts'
+import { type RailWorld, railWorld, transferOf } from './receive-by-rail-world.ts'
 
 /** What others know of an incoming payment: what its rail made of what it was given. */
 async function publishedOf({ wallet, tokens }: RailWorld, id: string) {
@@ -32,7 +33,7 @@ describe('what a rail is told of an incoming payment', () => {
     // By the same secret, but stored elsewhere.
     const other = await railWorld()
     const elsewhere = await publishedOf(other, await other.incoming())
-    for (const unknown of [elsewhere.address, id, transferId(99), 'no payment', ''])
+    for (const unknown of [elsewhere.address, id, idOf(99), 'no payment', ''])
       expect(await world.rail.findPayable(unknown)).toBeUndefined()
   })
 

@@ -1,5 +1,6 @@
 import type { TransferOutcome } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { BASE, BOB, usd } from '../support/test-wallet.ts'
 import { eventsOf, HOUR, inAnHour } from './money-world.ts'
 import {
@@ -10,7 +11,6 @@ import {
   type RailWorld,
   railWorld,
   recoverReceiptsUntilQuiet,
-  transferId,
   transferOf,
 } from './receive-by-rail-world.ts'
 
@@ -94,7 +94,7 @@ describe('INC-7 money for a payment that takes none', () => {
 
   it('that does not exist is not taken', async () => {
     const world = await railWorld()
-    expect(await world.receive(world.rail, transferOf(1, transferId(99), 5n))).toBe('not_payable')
+    expect(await world.receive(world.rail, transferOf(1, idOf(99), 5n))).toBe('not_payable')
     expect(await world.receive(world.rail, transferOf(1, 'no payment', 5n))).toBe('not_payable')
     expect(await world.storage.all('receipt')).toEqual([])
   })

@@ -1,5 +1,6 @@
 import type { TransferOutcome } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { gate } from '../support/gate.ts'
 import { usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
@@ -75,7 +76,7 @@ describe('while money is being taken', () => {
     const [stored] = await world.storage.all('incoming-payment')
     if (stored === undefined) throw new Error('there is no incoming payment')
     const { version: _, ...record } = stored
-    const payments = Array.from({ length: 530 }, (_unused, number) => number.toString(16).padStart(32, '0'))
+    const payments = Array.from({ length: 530 }, (_unused, number) => idOf(number))
     await world.storage.commit(
       payments.map((id) => ({ ...record, action: 'insert', value: { ...record.value, id } }) as const),
     )

@@ -1,5 +1,6 @@
 import type { RailTransfer } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { gate } from '../support/gate.ts'
 import { usd } from '../support/test-wallet.ts'
 import { turn } from '../support/turns.ts'
@@ -15,7 +16,6 @@ import {
   railWorld,
   recoverReceiptsUntilQuiet,
   tell,
-  transferId,
   transferOf,
 } from './receive-by-rail-world.ts'
 
@@ -151,7 +151,7 @@ describe('many transfers at once', () => {
     while (!slow.ports.calls.some(isCredit)) await turn()
     world.wallet.clock.advance(LEASE)
     const other = world.startRail()
-    other.ports.plan = (call) => (isCredit(call) && creditIdOf(call) === transferId(1) ? 'throws' : undefined)
+    other.ports.plan = (call) => (isCredit(call) && creditIdOf(call) === idOf(1) ? 'throws' : undefined)
     await other.openPayments.recover()
     open()
     await slow.openPayments.drain()

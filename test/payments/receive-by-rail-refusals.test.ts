@@ -1,5 +1,6 @@
 import type { TransferOutcome } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { usd } from '../support/test-wallet.ts'
 import { eventsOf, LEASE } from './money-world.ts'
 import {
@@ -9,7 +10,6 @@ import {
   railWorld,
   recoverReceiptsUntilQuiet,
   tell,
-  transferId,
   transferOf,
 } from './receive-by-rail-world.ts'
 
@@ -64,7 +64,7 @@ describe('T-37 a transfer that was refused', () => {
     const { clock, openPayments } = world.wallet
     clock.advance(Math.max(until.notAfter, clock.now()) + DAY - 1 - clock.now())
     await openPayments.sweep()
-    expect(await receiptsOf(world)).toEqual([transferId(1)])
+    expect(await receiptsOf(world)).toEqual([idOf(1)])
     expect(await world.rail.receive(transferOf(1, id, 1n))).toBe('refused')
     clock.advance(1)
     await openPayments.sweep()
@@ -73,7 +73,7 @@ describe('T-37 a transfer that was refused', () => {
     // Somebody may bring it with a later moment the next time, so also this is written down.
     expect(await world.rail.receive(transferOf(1, id, 1n, until))).toBe('refused')
     expect(await world.rail.receive(transferOf(1, id, 1n))).toBe('refused')
-    expect(await receiptsOf(world)).toEqual([transferId(1)])
+    expect(await receiptsOf(world)).toEqual([idOf(1)])
     await checkReceived(world)
   })
 
@@ -84,7 +84,7 @@ describe('T-37 a transfer that was refused', () => {
     await world.wallet.openPayments.drain()
     expect(await world.receive(world.rail, transferOf(2, id, 1n))).toBe('not_payable')
     expect(await world.receive(world.rail, transferOf(3, id, 1n, { isRefused: true }))).toBe('refused')
-    expect(await receiptsOf(world)).toEqual([transferId(1)])
+    expect(await receiptsOf(world)).toEqual([idOf(1)])
     await checkReceived(world)
   })
 

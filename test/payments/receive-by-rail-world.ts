@@ -8,6 +8,7 @@ import type {
   TransferOutcome,
 } from 'open-payments-server'
 import { expect } from 'vitest'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { usdAmount } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
 import { grantTokens, moneyWorld, type Process, preparePayment, type Tokens, type World } from './money-world.ts'
@@ -116,11 +117,6 @@ export async function tell(
 /** After all that happens here. */
 const LONG_AFTER = Date.parse('2030-01-01T00:00:00Z')
 
-/** The id of a transfer. */
-export function transferId(number: number): string {
-  return number.toString(16).padStart(32, '0')
-}
-
 /** A transfer of so much through the account of the peer, one to one, of which its sender insists on all. */
 export function transferOf(
   number: number,
@@ -130,7 +126,7 @@ export function transferOf(
 ): RailTransfer {
   const amount = usdAmount(value)
   return {
-    id: transferId(number),
+    id: idOf(number),
     incomingPayment,
     amount,
     least: value,

@@ -1,5 +1,6 @@
 import type { RailTransfer } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import { HOUR } from './money-world.ts'
 import {
@@ -9,7 +10,6 @@ import {
   PEER,
   type RailWorld,
   railWorld,
-  transferId,
   transferOf,
 } from './receive-by-rail-world.ts'
 
@@ -53,8 +53,8 @@ describe('a transfer', () => {
       await world.incoming(),
       await world.incoming({ incomingAmount: usd('5') }),
     ]
-    expect(await received(id, usdAmount(30n), transferId(1))).toMatchObject({ ok: true, accepted: 30n })
-    expect(await received(small, usdAmount(9n), transferId(2))).toMatchObject({ ok: true, accepted: 5n, excess: 4n })
+    expect(await received(id, usdAmount(30n), idOf(1))).toMatchObject({ ok: true, accepted: 30n })
+    expect(await received(small, usdAmount(9n), idOf(2))).toMatchObject({ ok: true, accepted: 5n, excess: 4n })
     await world.wallet.openPayments.drain()
     const before = await everything(world)
     for (const isRefused of [false, true]) {
@@ -88,9 +88,9 @@ describe('a transfer', () => {
     await world.receive(world.rail, transferOf(1, id, 30n))
     await world.wallet.openPayments.drain()
     const before = await everything(world)
-    expect(await received(id, usdAmount(30n), transferId(1))).toEqual({ ok: true, accepted: 30n, excess: 0n })
-    expect(await received(id, usdAmount(29n), transferId(1))).toEqual({ ok: false, reason: 'conflict' })
-    expect(await received(other, usdAmount(30n), transferId(1))).toEqual({ ok: false, reason: 'conflict' })
+    expect(await received(id, usdAmount(30n), idOf(1))).toEqual({ ok: true, accepted: 30n, excess: 0n })
+    expect(await received(id, usdAmount(29n), idOf(1))).toEqual({ ok: false, reason: 'conflict' })
+    expect(await received(other, usdAmount(30n), idOf(1))).toEqual({ ok: false, reason: 'conflict' })
     expect(await everything(world)).toEqual(before)
     await checkReceived(world)
   })
@@ -100,7 +100,7 @@ describe('a transfer', () => {
     const { received } = world.wallet.openPayments.incomingPayments
     const id = await world.incoming()
     expect(await world.rail.receive(transferOf(1, id, 30n, { isRefused: true }))).toBe('refused')
-    expect(await received(id, usdAmount(30n), transferId(1))).toEqual({ ok: true, accepted: 30n, excess: 0n })
+    expect(await received(id, usdAmount(30n), idOf(1))).toEqual({ ok: true, accepted: 30n, excess: 0n })
   })
 
   it('INC-5 is credited as what it is in the books', async () => {
@@ -113,7 +113,7 @@ describe('a transfer', () => {
     expect(credits.map((call) => call.arguments)).toEqual([
       [
         {
-          id: transferId(7),
+          id: idOf(7),
           account: 'bob',
           amount: usdAmount(5n),
           counterparty: { kind: 'rail', method: 'ilp', address: PEER },
@@ -187,7 +187,7 @@ describe('a transfer', () => {
     expect(await world.receive(world.rail, { ...transfer, isRefused: true })).toBe('refused')
     expect(await world.storage.all('receipt')).toMatchObject([{ value: { state: 'dropped', amount: { value: 0n } } }])
     expect(await incomingOf(world, id)).toMatchObject({ state: 'pending', reserved: { value: 0n } })
-    const unknown = transferOf(2, transferId(99), 5n, { isRefused: true })
+    const unknown = transferOf(2, idOf(99), 5n, { isRefused: true })
     expect(await world.receive(world.rail, unknown)).toBe('refused')
     await checkReceived(world)
   })

@@ -10,6 +10,7 @@ import {
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { gate } from '../support/gate.ts'
 import { NO_PAGE } from '../support/no-page.ts'
@@ -17,8 +18,6 @@ import { ALICE, AUTH, BASE, BOB, SECRET, usd, usdAmount } from '../support/test-
 import { turns } from '../support/turns.ts'
 import { type Call, type FaultyPorts, faultyPorts } from './faulty-ports.ts'
 import { LEASE } from './money-world.ts'
-
-const idOf = (number: number): string => number.toString(16).padStart(32, '0')
 
 /** A record of each kind that `recover()` looks at, and of one that `sweep()` does, by its number. */
 const RECORDS: Readonly<Record<string, (number: number, now: number) => Change>> = {

@@ -1,4 +1,5 @@
 import type { DeliveryResult, PaymentMethod } from 'open-payments-server'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { gate } from '../support/gate.ts'
 import { turns } from '../support/turns.ts'
 import { LEASE } from './money-world.ts'
@@ -53,7 +54,7 @@ export async function crowdedWorld(
   world.method = { ...world.method, deliver: rail.deliver }
   const { version: _, ...record } = await onlyPayment(world)
   const copies = Array.from({ length: count - 1 }, (_, number) => {
-    const id = number.toString(16).padStart(32, '0')
+    const id = idOf(number)
     return { ...record.value, id, account: accountOf(number), grantId: `grant-${number}` }
   })
   await world.storage.commit(copies.map((value) => ({ ...record, action: 'insert', value })))

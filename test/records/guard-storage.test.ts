@@ -2,6 +2,7 @@ import type { Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { ALICE, BASE, BOB, CLIENT, incomingPayment, testWallet, usdAmount } from '../support/test-wallet.ts'
 
 type CallName = keyof Storage
@@ -71,8 +72,6 @@ describe('a storage whose read', () => {
     expect(faults()).not.toEqual([])
   })
 })
-
-const idOf = (number: number): string => number.toString(16).padStart(32, '0')
 
 it('a storage is asked once for what is due, where so much of it is as was asked for', async () => {
   const base = memoryStorage()

@@ -1,4 +1,5 @@
 import type { RailTransfer, TransferOutcome } from 'open-payments-server'
+import { idOf } from '../../src/testing/ledger-case.ts'
 import { CAROL } from '../support/test-wallet.ts'
 import { closeForAWhile } from './accounts.ts'
 import { pause, someProcess, untilHeard } from './exchange.ts'
@@ -39,7 +40,7 @@ function newPacket(world: World, incoming: Knowledge['incomings'][number] | unde
   const isEuro = incoming?.walletAddress === CAROL && random.chance(0.7)
   const value = BigInt(random.between(1, random.pick([20, 60, 300])) * (isEuro ? 100 : 1))
   return {
-    id: (known.packets.length + 1).toString(16).padStart(32, '0'),
+    id: idOf(known.packets.length + 1),
     address: incoming?.ilpAddress?.replace('test.here.', '') ?? '',
     isEuro,
     value,
