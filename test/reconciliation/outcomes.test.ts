@@ -1,17 +1,11 @@
 import type { AuditedPayment, Credit, Hold, Ledger, Settlement } from 'open-payments-server'
 import { type BookedLine, type Received, reconcileAll, tellLedger } from 'open-payments-server/reconciliation'
 import { describe, expect, it } from 'vitest'
-import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
+import { ALICE, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
+import { payTenDollars, RECEIPT as RECEIPT_AT_MIDNIGHT } from './one-day.ts'
 
 const MINUTE = 60_000
-const RECEIPT: Received = {
-  id: 'e'.repeat(32),
-  state: 'credited',
-  payeeAccount: 'bob',
-  amount: { value: '5', assetCode: 'USD', assetScale: 2 },
-  createdAt: 0,
-  railAccount: 'ilp:g.other-wallet/USD/2',
-}
+const RECEIPT: Received = { ...RECEIPT_AT_MIDNIGHT, createdAt: 0 }
 const LOST = { failureReason: 'expired' } as const
 
 type Sums = Readonly<Record<string, bigint>>
@@ -20,11 +14,7 @@ type Told = Partial<Pick<AuditedPayment, 'state' | 'failureReason' | 'states'>>
 /** A payment of 10.00 within the wallet, of which 0.10 are the fee. */
 async function onePayment(): Promise<AuditedPayment> {
   const wallet = await testWallet({ pricing: { price: async () => ({ rate: '1', fee: { basisPoints: 100 } }) } })
-  const { payment } = await incomingPayment(wallet)
-  const token = await spendingToken(wallet)
-  const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1000') }
-  expect((await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status).toBe(201)
-  await wallet.openPayments.drain()
+  await payTenDollars(wallet)
   for await (const audited of wallet.openPayments.audit(ALICE)) return audited
   throw new Error('there is no payment')
 }

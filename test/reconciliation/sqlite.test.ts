@@ -2,7 +2,8 @@ import { readSqliteBooks, sqliteLedger } from 'open-payments-server/ledger/sqlit
 import { reconcileAll } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
-import { ALICE, BASE, BOB, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+import { ALICE, BOB, testWallet } from '../support/test-wallet.ts'
+import { payTenDollars } from './one-day.ts'
 
 const MINUTE = 60_000
 
@@ -13,11 +14,7 @@ it('reconciles with the ledger in SQLite, and finds a missing credit and a hold 
   await ledger.createAccount({ account: 'bob', assetCode: 'USD', assetScale: 2, balance: 5n })
   const wallet = await testWallet({ ledger })
   const { openPayments, clock } = wallet
-  const { payment } = await incomingPayment(wallet)
-  const token = await spendingToken(wallet)
-  const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1000') }
-  expect((await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status).toBe(201)
-  await openPayments.drain()
+  await payTenDollars(wallet)
   await ledger.hold({
     id: 'f'.repeat(32),
     account: 'alice',
