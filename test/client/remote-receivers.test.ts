@@ -166,6 +166,15 @@ describe('an access token of another server', () => {
     expect(await validateSignature({ ...jwk, alg: 'EdDSA', use: 'sig' }, request)).toBe(true)
   })
 
+  it('is asked for and used by requests that are signed at a second which has begun', async () => {
+    const { world, clock, receivers } = standIn()
+    clock.advance(999)
+    await receivers.find(RECEIVER)
+    const inputs = world.connections.flatMap(({ headers }) => headers['signature-input'] ?? [])
+    const created = inputs.map((input) => Number(/;created=(\d+)/.exec(input)?.[1]))
+    expect(created).toEqual([Math.floor(clock.now() / 1000), Math.floor(clock.now() / 1000)])
+  })
+
   it('is rotated once by all who need it at once', async () => {
     const { wallet, world, receivers } = await scene()
     const { payment } = await incomingPayment(wallet)

@@ -173,6 +173,7 @@ describe('a list that is asked for badly', () => {
     ['first=1e1', FIRST],
     ['first=0x10', FIRST],
     ['first=%201', FIRST],
+    ['first=%2B1', FIRST],
     ['first=ten', FIRST],
     ['first=', FIRST],
     ['cursor=ID&last=0', LAST],
