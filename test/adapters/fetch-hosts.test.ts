@@ -60,6 +60,8 @@ describe('a Fetch request', () => {
     ] satisfies [string, string][]
     const request = fromFetchRequest(new Request('https://wallet.example/op', { method: 'delete', headers }))
     expect(request.method).toBe('DELETE')
+    // Fetch itself leaves this one as it was written.
+    expect(fromFetchRequest(new Request('https://wallet.example/op', { method: 'patch' })).method).toBe('PATCH')
     expect(request.headerLines('accept')).toEqual(['a, b'])
     expect(request.headerLines('authorization')).toEqual([])
   })
@@ -73,6 +75,8 @@ describe('a Fetch request', () => {
 
   it('EMB-1 does not have more than the limit of its body read', async () => {
     expect(await fromFetchRequest(post('123456')).bytes(5)).toBeUndefined()
+    const whole = { method: 'POST', body: '12345', headers: { 'content-length': '5' } }
+    expect(await fromFetchRequest(new Request('https://wallet.example/op', whole)).bytes(5)).toHaveLength(5)
     const parts = ['123', '456', 'not read']
     let cancelled = 0
     const stream = streamOf(
@@ -140,6 +144,11 @@ describe('a Fetch response', () => {
     const response = toFetchResponse({ status: 200, headers, body }, 'GET')
     expect(response.headers.get('content-type')).toBe('application/octet-stream')
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(body)
+    // Fetch itself takes no memory that others may write to.
+    const shared = new Uint8Array(new SharedArrayBuffer(body.length))
+    shared.set(body)
+    const copied = toFetchResponse({ status: 200, headers, body: shared }, 'GET')
+    expect(new Uint8Array(await copied.arrayBuffer())).toEqual(body)
   })
 
   it.each(['HEAD', 'head'])('to %s has the length of the body in bytes, and not the body', (method) => {
@@ -147,6 +156,8 @@ describe('a Fetch response', () => {
       const response = toFetchResponse({ status: 200, headers: {}, body }, method)
       expect([response.body, response.headers.get('content-length')]).toEqual([null, '3'])
     }
+    const { body, headers } = toFetchResponse({ status: 303, headers: { location: '/login' } }, method)
+    expect([body, ...headers]).toEqual([null, ['location', '/login']])
   })
 
   it.each([204, 205, 304])('may have no body, and with status %i has none', (status) => {
