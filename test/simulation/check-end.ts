@@ -8,6 +8,8 @@ import type { World } from './world.ts'
 
 type OutgoingPayment = RecordTypes['outgoing-payment']
 
+const DAY = 86_400_000
+
 /** What must be so once all faults have stopped and everything has been recovered. */
 export async function checkEnd(world: World, orders: readonly Order[]): Promise<void> {
   const payments = world.storage.all('outgoing-payment').map(({ value }) => value)
@@ -135,7 +137,7 @@ function checkQuotes({ storage, violate }: World, payments: readonly OutgoingPay
 /** Every answer that a client got was true; and what was made was made once. */
 function checkOrders(world: World, orders: readonly Order[]): void {
   const { violate } = world
-  const byKey = new Map<string, string[]>()
+  const byKey = new Map<string, { readonly sentAt: number; readonly made: readonly string[] }[]>()
   for (const order of orders.filter(({ kind }) => kind === 'outgoing-payment')) {
     const name = `order ${order.number}`
     const made = paymentsOf(world, order.number).map(({ id }) => id)
@@ -148,8 +150,11 @@ function checkOrders(world: World, orders: readonly Order[]): void {
     if (isRefused && made.length > 0) violate(`${name} was refused each time, and paid`)
     const { key, client } = order.asked
     if (key === undefined) continue
-    const together = [...(byKey.get(`${client.id} ${key}`) ?? []), ...made]
-    byKey.set(`${client.id} ${key}`, together)
+    const { sentAt } = order
+    const underKey = [...(byKey.get(`${client.id} ${key}`) ?? []), { sentAt, made }]
+    byKey.set(`${client.id} ${key}`, underKey)
+    // After a day the key is free.
+    const together = underKey.filter((other) => sentAt - other.sentAt < DAY).flatMap((other) => other.made)
     if (together.length > 1) violate(`${key} was paid under ${together.length} times`)
   }
 }

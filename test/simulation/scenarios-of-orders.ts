@@ -3,7 +3,7 @@ import type { Order } from './orders.ts'
 import type { Scenario } from './scenario.ts'
 import { NO_KEY } from './scenarios-of-commits.ts'
 import type { Call } from './scheduler.ts'
-import { CLOSED, commitsState, named, OPEN, readsKind, type Stage, usd } from './stage.ts'
+import { CLOSED, commitsKind, commitsState, named, OPEN, readsKind, type Stage, usd } from './stage.ts'
 import type { SimulatedProcess } from './world.ts'
 
 const HOLD = 'src/payments/confirm-hold.ts'
@@ -13,6 +13,9 @@ const TOGETHER = 'src/records/decide-together.ts'
 const CHARGE = 'src/payments/charge-grant.ts'
 const ONCE = 'src/records/decide-once.ts'
 const PLAN = 'src/payments/plan-payment.ts'
+const SWEEP = 'src/payments/sweep.ts'
+
+const DAY = 86_400_000
 
 /** Commits that create more than one payment. */
 function createsSeveral({ name, arguments: [changes] }: Call): boolean {
@@ -173,6 +176,38 @@ export const OF_ORDERS: readonly Scenario[] = [
         what: 'the second look at its age',
         edits: [{ file: PLAN, find: 'claims.some((claim) => isExpiredClaim(claim, now))', put: 'now < 0' }],
         finds: /answered with/,
+      },
+    ],
+  },
+  {
+    name: 'two processes sweep an expired key, one of them when an order has taken it again',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming({ expiresAt: new Date(stage.world.now() + 3 * DAY).toISOString() })
+      await stage.until(stage.place(stage.order({ receiver, key: 'key', value: 5 }), one))
+      await stage.runOut()
+      stage.world.scheduler.pass(2 * DAY)
+      const held = stage.keepBack(one, 'effect', commitsKind('idempotency-key'))
+      const swept = one.openPayments.sweep()
+      await stage.untilKept(held)
+      await stage.until(other.openPayments.sweep())
+      const order = stage.order({ receiver, key: 'key', value: 6 })
+      const first = await stage.until(stage.place(order, other))
+      held.letGo()
+      await stage.until(swept)
+      // Signed anew: the identical request would be a replay.
+      stage.world.scheduler.pass(1000)
+      const answers = [first, await stage.until(stage.place(order, other))]
+      stage.expect(
+        answers.every((answer) => answer?.status === 201),
+        `both are told of it: ${answers.map((one) => one?.status)}`,
+      )
+    },
+    without: [
+      {
+        what: 'its record put off before it is deleted',
+        edits: [{ file: SWEEP, find: 'record.dueAt === record.value.expiresAt', put: 'record.version < 0' }],
+        finds: /answered with|paid/,
       },
     ],
   },
