@@ -20,7 +20,6 @@ function renderHeader({ walletName, homeUrl, userName }: Frame): Markup {
   return html`<header><p>${name}</p>${user}</header>`
 }
 
-/** A whole document. */
 function renderDocument(frame: Frame, title: string, main: Markup): string {
   return html`<!doctype html>
 <html lang="en">

@@ -118,7 +118,8 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
     `${name}.incomingTokens must list tokens of at least ${SHORTEST_TOKEN} visible ASCII characters`,
   )
   requireOnly(`${name}.asset`, peer.asset, ['assetCode', 'assetScale'])
-  const mistake = mistakeInAsset(peer.asset)
+  const { assetCode, assetScale } = peer.asset
+  const mistake = mistakeInAsset({ assetCode, assetScale })
   demand(mistake === undefined, `${name}.asset.${mistake}`)
   requireAmount(`${name}.maxPacketAmount`, peer.maxPacketAmount, 1n)
   demand(
@@ -134,7 +135,7 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
   return Object.freeze({
     ...peer,
     incomingTokens: Object.freeze([...peer.incomingTokens]),
-    asset: Object.freeze({ ...peer.asset }),
+    asset: Object.freeze({ assetCode, assetScale }),
     prefixes: Object.freeze([...new Set([peer.address, ...prefixes])]),
     isDefault,
     limits: Object.freeze({ ...limits }),

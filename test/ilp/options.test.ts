@@ -32,6 +32,19 @@ describe('the options of the rail', () => {
     })
   })
 
+  it('take the asset of a peer from getters, too, as classes of configuration have them', () => {
+    class Dollars {
+      get assetCode() {
+        return 'USD'
+      }
+      get assetScale() {
+        return 2
+      }
+    }
+    const { peers } = resolveIlpOptions({ ...OPTIONS, peers: [{ ...PEER, asset: new Dollars() }] })
+    expect(peers[0]?.asset).toEqual({ assetCode: 'USD', assetScale: 2 })
+  })
+
   it('are what they were, whatever becomes of what was given', () => {
     const given = { ...PEER, incomingTokens: ['a-token-that-stays-'], prefixes: ['test'], limits: { sending: 1n } }
     const { peers } = resolveIlpOptions({ ...OPTIONS, peers: [given] })
