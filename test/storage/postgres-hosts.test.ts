@@ -2,7 +2,12 @@ import pg from 'pg'
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { connectionsOf } from '../../adapters/storage/postgres/database.ts'
-import { type PostgresDatabase, type PostgresSql, postgresStorage } from '../../adapters/storage/postgres.ts'
+import {
+  type PgClient,
+  type PostgresDatabase,
+  type PostgresSql,
+  postgresStorage,
+} from '../../adapters/storage/postgres.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { sampleInserts, WALLET_ADDRESS } from '../../src/testing/sample-records.ts'
 import { claim, insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
@@ -140,6 +145,29 @@ it.each<[string, PostgresDatabase]>([
     const failed = expect(query({ text: 'SELECT 1', parameters: [], isRepeated: false })).rejects.toThrow('within 30 s')
     await vi.advanceTimersByTimeAsync(30_000)
     await failed
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+const anHour = <T>(answer: T): Promise<T> => new Promise((resolve) => setTimeout(resolve, 3_600_000, answer))
+const SLOW_CLIENT: PgClient = {
+  query: () => anHour({ rows: [] }),
+  on: () => undefined,
+  removeListener: () => undefined,
+  release: () => undefined,
+}
+
+it.each<[string, PostgresDatabase]>([
+  ['pg', { connect: (callback) => callback(undefined, SLOW_CLIENT) }],
+  ['postgres', { unsafe: () => ({ raw: () => anHour([]) }) }],
+])('a step that brings the tables up to date takes as long as it needs, through %s', async (_name, database) => {
+  vi.useFakeTimers()
+  try {
+    const { script } = connectionsOf(database, { answerSeconds: 1 })
+    const taken = expect(script('SELECT 1')).resolves.toBeUndefined()
+    await vi.advanceTimersByTimeAsync(3_600_000)
+    await taken
   } finally {
     vi.useRealTimers()
   }
