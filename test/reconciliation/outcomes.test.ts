@@ -56,12 +56,16 @@ describe('what is found of a payment', () => {
   }
 
   it.each<[string, Told, boolean, Sums, Sums, readonly string[]]>([
+    ['created', { state: 'created' }, false, NONE, NONE, ['still created']],
+    ['created and held', { state: 'created' }, true, NONE, NONE, ['still created']],
+    ['created and credited', { state: 'created' }, true, CREDIT, NONE, ['still created', 'created, credit: yes']],
     ['completed and still held', { state: 'completed' }, true, CREDIT, SETTLEMENT, ['completed, hold: yes']],
     ['failed and still held', { state: 'failed', ...LOST }, true, NONE, NONE, ['failed, hold: yes']],
     ['failed and credited', { state: 'failed', ...LOST }, false, CREDIT, NONE, ['failed, credit: yes']],
     ['failed and settled', { state: 'failed', ...LOST }, false, NONE, SETTLEMENT, ['failed, settlement: other']],
     ['failed and booked back', { state: 'failed', ...LOST }, false, NONE, BACK, ['failed, settlement: yes']],
     ['lost', { state: 'decided', ...LOST }, true, NONE, NONE, ['still decided']],
+    ['lost and held no more', { state: 'decided', ...LOST }, false, NONE, NONE, ['still decided']],
     ['lost and credited', { state: 'decided', ...LOST }, true, CREDIT, NONE, ['still decided', 'decided, credit: yes']],
     [
       'lost and booked back',
