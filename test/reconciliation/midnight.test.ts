@@ -107,6 +107,22 @@ describe('a payment that was ordered before midnight', () => {
     const { differences } = await night(1, closed, { walletAddresses: [CAROL] })
     expect(differences).toEqual([`${ID}: completed, credit: no`, `${ID}: completed, settlement: no`])
   })
+
+  it('and was left to the next night, is compared though a later one of its payer was closed', async () => {
+    const { tell, night } = await openWorld()
+    await tell('b'.repeat(32), told(-1, -1))
+    await tell(ID, told(-MINUTE, 1))
+    const { differences } = await night(1, { at: MIDNIGHT, payments: { [ALICE]: [ID] }, receipts: [] })
+    expect(differences).toEqual([`${ID}: completed, credit: no`, `${ID}: completed, settlement: no`])
+  })
+})
+
+it('of a payment soon after midnight, the lines are read that a ledger which is a minute behind has booked', async () => {
+  const { tell, bookPayment, night } = await openWorld()
+  await tell(ID, told(1.5 * MINUTE, 1.5 * MINUTE, 'failed'))
+  await bookPayment(ID, 0.5 * MINUTE)
+  const { differences } = await night(1, { at: MIDNIGHT, payments: {}, receipts: [] })
+  expect(differences).toEqual([`${ID}: failed, credit: yes`, `${ID}: failed, settlement: other`])
 })
 
 it.each([0, 1, 4 * MINUTE])('a payment that was ordered %d ms after midnight is of the next day', async (ordered) => {
