@@ -1,4 +1,4 @@
-import { refuseUnknown, requireObject } from '../../../src/errors/check-option.ts'
+import { requireBoolean, requireOptionsOf } from '../../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../../src/index.ts'
 import { inTime } from './in-time.ts'
 import { backOff, sqlState } from './retry.ts'
@@ -251,14 +251,13 @@ const LONGEST_ANSWER_SECONDS = 86_400
  * connection of `pg`, without saying what it is: a connection string contains a password.
  */
 export function connectionsOf(database: PostgresDatabase, options: PostgresOptions): Connections {
-  requireObject('the options of postgresStorage()', options)
-  refuseUnknown('postgresStorage', options, ['prepare', 'answerSeconds'])
+  requireOptionsOf('postgresStorage', options, ['prepare', 'answerSeconds'])
   const { prepare = true, answerSeconds = 30 } = options
   const isInstance = typeof database === 'function' || (typeof database === 'object' && database !== null)
   // A client of `pg` can connect as well, but only its clients parse types.
   if (!isInstance || !('unsafe' in database || 'connect' in database) || 'getTypeParser' in database)
     throw new ConfigurationError('the database of postgresStorage must be a Pool of pg or an instance of postgres')
-  if (typeof prepare !== 'boolean') throw new ConfigurationError('postgresStorage: prepare must be true or false')
+  requireBoolean('postgresStorage: prepare', prepare)
   if (typeof answerSeconds !== 'number' || !(answerSeconds > 0 && answerSeconds <= LONGEST_ANSWER_SECONDS))
     throw new ConfigurationError(
       `postgresStorage: answerSeconds must be above 0, and at most ${LONGEST_ANSWER_SECONDS}`,
