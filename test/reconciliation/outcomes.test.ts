@@ -1,7 +1,16 @@
 import type { AuditedPayment, Credit, Hold, Ledger, Settlement } from 'open-payments-server'
 import { type BookedLine, type Received, reconcileAll, tellLedger } from 'open-payments-server/reconciliation'
 import { describe, expect, it } from 'vitest'
-import { ALICE, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
+import {
+  ALICE,
+  BASE,
+  incomingPayment,
+  spendingToken,
+  testLedger,
+  testWallet,
+  usd,
+  usdAmount,
+} from '../support/test-wallet.ts'
 import { payTenDollars, RECEIPT as RECEIPT_AT_MIDNIGHT } from './one-day.ts'
 
 const MINUTE = 60_000
@@ -194,6 +203,24 @@ describe('a ledger that is behind is told', () => {
     const { holdId, creditId } = payment
     expect(calls).toEqual(expected.map((name) => `${name} ${name === 'credit' ? creditId : holdId}`))
   })
+
+  it.each([
+    ['is being sent', 'sending', 'sending'],
+    ['is decided', 'decided', 'charge 1000'],
+  ] as const)(
+    'and what it refuses to hold of a payment that %s is told, with what is to be done',
+    async (_, state, toDo) => {
+      const payment = { ...(await onePayment()), state }
+      const openPayments = {
+        audit: async function* () {
+          yield payment
+        },
+      }
+      const ledger: Ledger = { ...testLedger(), hold: async () => ({ ok: false, reason: 'not_allowed' }) }
+      const told = await tellLedger({ openPayments, walletAddresses: [ALICE], ledger })
+      expect(told).toEqual([`hold ${payment.holdId} (${toDo}): not_allowed`])
+    },
+  )
 
   it('what a settlement takes, and what of it is the fee', async () => {
     const payment = await onePayment()
