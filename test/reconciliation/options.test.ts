@@ -152,6 +152,9 @@ describe('what is read and cannot be compared', () => {
   it('is refused by row', async () => {
     await expect(readReceived(() => odd({ rows: [] }))).rejects.toThrow('query must answer a list of rows')
     await expect(readReceived(() => [{ id: 'a' }])).rejects.toThrow('a row has no state')
+    const row = { id: 'a', state: 'credited', payee_account: 'bob', amount_value: '5', amount_asset_code: 'USD' }
+    const rest = { amount_asset_scale: 2, created_at: 0, rail_account_id: null }
+    await expect(readReceived(() => [{ ...row, ...rest }])).rejects.toThrow('a row has no rail_account_id')
     await expect(readReceived(() => [['a', 'credited']])).rejects.toThrow(TypeError)
     await expect(readReceived(() => [{ id: 'a', state: 'paid' }])).rejects.toThrow('paid is no state of a receipt')
   })
