@@ -99,8 +99,8 @@ describe('the question', () => {
   })
 
   it('INT-11 names the account also where no money is to be sent', async () => {
-    const identity = await pageOf({ access: [], subject: true })
-    expect(identity).toContain(`<dt>Your account</dt><dd><bdi>${ALICE}</bdi></dd>`)
+    for (const access of [[], [{ access: { type: 'incoming-payment', actions: ['create'] } }]] as const)
+      expect(await pageOf({ access, subject: true })).toContain(`<dt>Your account</dt><dd><bdi>${ALICE}</bdi></dd>`)
     expect(await pageOf()).toContain(`<dt>From</dt><dd><bdi>${ALICE}</bdi></dd>`)
   })
 

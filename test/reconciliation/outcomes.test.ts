@@ -1,16 +1,7 @@
 import type { AuditedPayment, Credit, Hold, Ledger, Settlement } from 'open-payments-server'
 import { type BookedLine, type Received, reconcileAll, tellLedger } from 'open-payments-server/reconciliation'
 import { describe, expect, it } from 'vitest'
-import {
-  ALICE,
-  BASE,
-  incomingPayment,
-  spendingToken,
-  testLedger,
-  testWallet,
-  usd,
-  usdAmount,
-} from '../support/test-wallet.ts'
+import { ALICE, testLedger, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
 import { payTenDollars, RECEIPT as RECEIPT_AT_MIDNIGHT } from './one-day.ts'
 
 const MINUTE = 60_000
