@@ -117,8 +117,8 @@ const MOST_FAILURES = 8
 /**
  * Deletes records in one commit, except those that another process has changed meanwhile. If that fails, each is tried
  * alone, since one that cannot be deleted must not keep the others: otherwise than in `decide`, a commit that failed may be
- * repeated, because if the deletion has happened there is no record, and that is a conflict. Returns how many it deleted,
- * or fewer if a commit that failed has happened after all.
+ * repeated, because if it has happened there is no record, or one at another version, and that is a conflict. Returns how many
+ * it deleted or put off, or fewer if a commit that failed has happened after all.
  */
 export async function forgetRecords(context: Context, records: readonly StoredRecord[]): Promise<number> {
   const changes = records.map((record) => forgetChange(context, record))

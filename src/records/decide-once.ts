@@ -136,9 +136,7 @@ function keepAnswerChange(
   return stale === undefined ? { ...kept, action: 'insert' } : { ...kept, action: 'replace', version: stale.version }
 }
 
-/**
- * What `decideOnce` would commit and answer, for a commit shared with others; `undefined` if the key is used.
- */
+/** What `decideOnce` would commit and answer, for a commit shared with others; `undefined` if the key is used. */
 export async function planOnce<T>(
   context: Context,
   { claims, key }: SingleUse,
@@ -174,9 +172,11 @@ export async function unlessRepeated<T>(
   }
 }
 
-/** The change that frees the key under which an undone payment was ordered; none if there was no key. */
+/**
+ * The change that frees the key under which an undone payment was ordered; none if there was no key. One that has expired is
+ * free already, and others may just have read its record, to replace or put it off: only `sweep()` deletes it.
+ */
 export async function freeKeyChanges(context: Context, { id, keyId }: OutgoingPayment): Promise<readonly Change[]> {
   const record = await readRecord(context.storage, 'idempotency-key', keyId)
-  if (record?.value.resourceId !== id) return []
-  return [deleteChange(record)]
+  return isUsed(context, record) && record.value.resourceId === id ? [deleteChange(record)] : []
 }

@@ -198,6 +198,35 @@ describe('the Idempotency-Key of an order', () => {
     await end(world)
   })
 
+  it('OUT-12 pays once where it has expired, and its payment is refused and another order paid just before the commit', async () => {
+    const { world, process, named, keyedOrder } = await keyedScene(WEEK)
+    const order = { ...named, debitAmount: usd('2') }
+    const otherGrant = await spendingToken(world.wallet, { debitAmount: usd('100') })
+    const ended = world.start()
+    ended.ports.plan = ({ name }) => (name === 'hold' ? 'crashes before' : undefined)
+    expect(await ask(ended, await keyedOrder(order))).toBeUndefined()
+    world.wallet.clock.advance(24 * HOUR)
+    const repeat = await keyedOrder(order, otherGrant)
+    const { held, letGo } = await holdUp(
+      process,
+      (call) => createdBy(call) > 0,
+      () => ask(process, repeat),
+    )
+    const other = world.start()
+    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    await other.openPayments.recover()
+    await other.openPayments.drain()
+    await world.ledger.setPermissions('alice', { canSend: true, canReceive: true })
+    const made = await answered(other, await keyedOrder(order))
+    expect(made.status).toBe(201)
+    letGo()
+    expect(await held).toMatchObject({ status: 201, body: made.body })
+    await process.openPayments.drain()
+    const states = (await world.storage.all('outgoing-payment')).map(({ value }) => value.state)
+    expect(states).toEqual(['completed', 'refused', 'completed'])
+    await end(world)
+  })
+
   it.each(['first', 'second'])(
     'OUT-12 pays once where two processes sweep it: the %s sweep late in one',
     async (which) => {
