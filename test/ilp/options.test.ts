@@ -56,6 +56,11 @@ describe('the options of the rail', () => {
     ])
   })
 
+  it('may have an asset of a class of the host, whose members are not its own', () => {
+    const asset: typeof PEER.asset = Object.create(PEER.asset)
+    expect(resolveIlpOptions(withPeer({ asset })).peers).toMatchObject([{ asset: PEER.asset }])
+  })
+
   it.each<[string, unknown]>([
     ['the options of ilp() must be an object', undefined],
     ['the options of ilp() must be an object', [OPTIONS]],
