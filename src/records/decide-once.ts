@@ -3,7 +3,6 @@ import type { Context, Plan } from '../ports/context.ts'
 import type { Change, Storage, StoredRecord } from '../ports/storage.ts'
 import type { KeptAnswer, KeyedRequest } from '../protocol/idempotency-key.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import { deleteChange } from './change.ts'
 import { decide } from './decide.ts'
 import { readRecord } from './read-record.ts'
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
@@ -173,10 +172,12 @@ export async function unlessRepeated<T>(
 }
 
 /**
- * The change that frees the key under which an undone payment was ordered; none if there was no key. One that has expired is
- * free already, and others may just have read its record, to replace or put it off: only `sweep()` deletes it.
+ * The change that frees the key under which an undone payment was ordered; none if there was no key. Its record has expired
+ * then, for every clock, and keeps nothing of the order. Only `sweep()` deletes it: inserted again it would be at a version that
+ * others may just have read.
  */
-export async function freeKeyChanges(context: Context, { id, keyId }: OutgoingPayment): Promise<readonly Change[]> {
-  const record = await readRecord(context.storage, 'idempotency-key', keyId)
-  return isUsed(context, record) && record.value.resourceId === id ? [deleteChange(record)] : []
+export async function freeKeyChanges({ storage }: Context, { id, keyId }: OutgoingPayment): Promise<readonly Change[]> {
+  const record = await readRecord(storage, 'idempotency-key', keyId)
+  if (record?.value.resourceId !== id) return []
+  return [{ ...record, action: 'replace', value: { ...record.value, answer: {}, expiresAt: 0 }, dueAt: 0 }]
 }

@@ -158,7 +158,7 @@ async function checkKept(books: Books, payments: readonly OutgoingPayment[]): Pr
     ({ value }) => value.id,
   )
   const resources = new Set([...made, ...others])
-  const keys = (await books.records('idempotency-key')).map(({ value }) => value)
+  const keys = (await books.records('idempotency-key')).map(({ value }) => value).filter((key) => key.expiresAt > 0)
   return [
     ...[...made].filter((id) => !signed.has(id)).map((id) => `the order of ${id} is not kept`),
     ...[...signed].filter((id) => !made.has(id)).map((id) => `an order is kept of ${id}, which was refused`),

@@ -227,6 +227,53 @@ describe('the Idempotency-Key of an order', () => {
     await end(world)
   })
 
+  it('OUT-12 pays once where it expires while its payment is undone, and another order pays just before the commit', async () => {
+    const { world, process, named, keyedOrder } = await keyedScene(WEEK)
+    const order = { ...named, debitAmount: usd('2') }
+    const otherGrant = await spendingToken(world.wallet, { debitAmount: usd('100') })
+    const ended = world.start()
+    ended.ports.plan = ({ name }) => (name === 'hold' ? 'crashes before' : undefined)
+    expect(await ask(ended, await keyedOrder(order))).toBeUndefined()
+    world.wallet.clock.advance(24 * HOUR - 500)
+    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    const undoing = world.start()
+    const freesKey = (call: Call): boolean => isCommit(call) && changesOf(call).some(({ kind }) => kind === KEY)
+    const undone = await holdUp(undoing, freesKey, () => undoing.openPayments.recover())
+    await world.ledger.setPermissions('alice', { canSend: true, canReceive: true })
+    const repeat = await keyedOrder(order, otherGrant)
+    const { held, letGo } = await holdUp(
+      process,
+      (call) => createdBy(call) > 0,
+      () => ask(process, repeat),
+    )
+    undone.letGo()
+    await undone.held
+    await undoing.openPayments.drain()
+    const made = await answered(world.start(), await keyedOrder(order))
+    expect(made.status).toBe(201)
+    letGo()
+    expect(await held).toMatchObject({ status: 201, body: made.body })
+    await process.openPayments.drain()
+    const states = (await world.storage.all('outgoing-payment')).map(({ value }) => value.state)
+    expect(states).toEqual(['completed', 'refused', 'completed'])
+    await end(world)
+  })
+
+  it('OUT-12 that is freed leaves a record without an answer, which two sweeps delete', async () => {
+    const { world, process, named, keyedOrder } = await keyedScene(WEEK)
+    process.ports.plan = async ({ name }) => {
+      if (name === 'hold') await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    }
+    expect((await answered(process, await keyedOrder(named))).status).toBe(403)
+    expect(await world.storage.all(KEY)).toMatchObject([{ value: { answer: {}, expiresAt: 0 }, version: 2 }])
+    await process.openPayments.sweep()
+    expect(await world.storage.all(KEY)).toMatchObject([{ value: { answer: {}, expiresAt: 0 }, version: 3 }])
+    world.wallet.clock.advance(24 * HOUR)
+    await process.openPayments.sweep()
+    expect(await world.storage.all(KEY)).toEqual([])
+    await end(world)
+  })
+
   it.each(['first', 'second'])(
     'OUT-12 pays once where two processes sweep it: the %s sweep late in one',
     async (which) => {

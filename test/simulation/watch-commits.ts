@@ -134,13 +134,18 @@ export function watchCommits({ storage, excess, far, now, met, violate }: Commit
     must(isNext, () => `7: quote ${quote.id} went from ${from?.state} to ${quote.state}, its payment to ${became}`)
   }
 
-  /** A key is written with what was made under it and, once it has expired, put off before it is deleted. */
+  /**
+   * A key is written with what was made under it; freed with the payment that was made under it; and, once it has expired, put
+   * off before it is deleted.
+   */
   function checkKey(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void {
     const { id, resourceId, expiresAt } = after.value as RecordTypes['idempotency-key']
     const from = before?.value as RecordTypes['idempotency-key'] | undefined
     const isMade = writes.some((one) => one.before === undefined && one.after?.value.id === resourceId)
-    const isPutOff = from?.resourceId === resourceId && now() + HALF_A_DAY >= expiresAt
-    must(isMade || isPutOff, () => `key ${id} was written without what was made under it`)
+    const made = writes.find(({ after: other }) => other?.kind === 'outgoing-payment' && other.value.id === resourceId)
+    const isFreed = expiresAt === 0 && (made?.after?.value as OutgoingPayment | undefined)?.state === 'refused'
+    const isPutOff = from?.resourceId === resourceId && from.expiresAt === expiresAt && now() + HALF_A_DAY >= expiresAt
+    must(isMade || isFreed || isPutOff, () => `key ${id} was written without what was made under it`)
   }
 
   function checkWrite(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void {
