@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { HttpRequest } from '../../src/ports/http-exchange.ts'
 import { keyed } from '../support/keyed.ts'
 import { ALICE, BASE, spendingToken, usd } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
@@ -14,7 +15,7 @@ import {
   scene,
   spentBy,
 } from './joint-world.ts'
-import { ask, HOUR, signedBy } from './money-world.ts'
+import { ask, HOUR, type Process, signedBy } from './money-world.ts'
 
 /** A receiver that is still open when the key is free again. */
 const WEEK = { settings: { lifetimes: { incomingPaymentSeconds: 7 * 24 * 3600 } } }
@@ -24,6 +25,20 @@ const KEY = 'idempotency-key'
 const AHEAD = 'access-token incoming-payment idempotency-key spending'
 
 const isAccount = ({ name }: Call): boolean => name === 'account'
+
+/** Gives an order, and holds up the commit that creates its payment. */
+const holdUpCommit = (process: Process, order: HttpRequest) =>
+  holdUp(
+    process,
+    (call) => createdBy(call) > 0,
+    () => ask(process, order),
+  )
+
+/** Gives an order to a process that ends before it asks for the hold. */
+async function endBeforeHold(process: Process, order: HttpRequest): Promise<void> {
+  process.ports.plan = ({ name }) => (name === 'hold' ? 'crashes before' : undefined)
+  expect(await ask(process, order)).toBeUndefined()
+}
 
 /** A process that has charged the grant before, and orders under a key. */
 async function keyedScene(...given: Parameters<typeof scene>) {
@@ -38,6 +53,13 @@ async function keyedScene(...given: Parameters<typeof scene>) {
     return signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, json, keyed('a-key'))
   }
   return { ...found, named, keyedOrder, reads: reading(process) }
+}
+
+/** The same, with a receiver that outlives the key, an order for it, and a second grant of the same client. */
+async function twoGrants() {
+  const found = await keyedScene(WEEK)
+  const otherGrant = await spendingToken(found.world.wallet, { debitAmount: usd('100') })
+  return { ...found, otherGrant, order: { ...found.named, debitAmount: usd('2') } }
 }
 
 describe('the Idempotency-Key of an order', () => {
@@ -71,11 +93,7 @@ describe('the Idempotency-Key of an order', () => {
   it('OUT-12 that another process uses meanwhile makes the commit conflict, and its payment is the answer', async () => {
     const { world, process, keyedOrder, reads } = await keyedScene()
     const repeat = await keyedOrder()
-    const { held, letGo } = await holdUp(
-      process,
-      (call) => createdBy(call) > 0,
-      () => ask(process, repeat),
-    )
+    const { held, letGo } = await holdUpCommit(process, repeat)
     const made = await answered(world.start(), await keyedOrder())
     letGo()
     expect(await held).toMatchObject({ status: 201, body: made.body })
@@ -154,9 +172,7 @@ describe('the Idempotency-Key of an order', () => {
   })
 
   it('OUT-12 pays once where its expired record is swept meanwhile, and another grant uses it', async () => {
-    const { world, process, named, keyedOrder } = await keyedScene(WEEK)
-    const order = { ...named, debitAmount: usd('2') }
-    const otherGrant = await spendingToken(world.wallet, { debitAmount: usd('100') })
+    const { world, process, order, otherGrant, keyedOrder } = await twoGrants()
     const other = world.start()
     await answered(process, await keyedOrder(order))
     world.wallet.clock.advance(24 * HOUR)
@@ -176,17 +192,11 @@ describe('the Idempotency-Key of an order', () => {
   })
 
   it('OUT-12 pays once where its expired record is swept, and used by another grant, just before the commit', async () => {
-    const { world, process, named, keyedOrder } = await keyedScene(WEEK)
-    const order = { ...named, debitAmount: usd('2') }
-    const otherGrant = await spendingToken(world.wallet, { debitAmount: usd('100') })
+    const { world, process, order, otherGrant, keyedOrder } = await twoGrants()
     await answered(process, await keyedOrder(order))
     world.wallet.clock.advance(49 * HOUR)
     const repeat = await keyedOrder(order)
-    const { held, letGo } = await holdUp(
-      process,
-      (call) => createdBy(call) > 0,
-      () => ask(process, repeat),
-    )
+    const { held, letGo } = await holdUpCommit(process, repeat)
     const other = world.start()
     await other.openPayments.sweep()
     const made = await answered(other, await keyedOrder(order, otherGrant))
@@ -199,19 +209,11 @@ describe('the Idempotency-Key of an order', () => {
   })
 
   it('OUT-12 pays once where it has expired, and its payment is refused and another order paid just before the commit', async () => {
-    const { world, process, named, keyedOrder } = await keyedScene(WEEK)
-    const order = { ...named, debitAmount: usd('2') }
-    const otherGrant = await spendingToken(world.wallet, { debitAmount: usd('100') })
-    const ended = world.start()
-    ended.ports.plan = ({ name }) => (name === 'hold' ? 'crashes before' : undefined)
-    expect(await ask(ended, await keyedOrder(order))).toBeUndefined()
+    const { world, process, order, otherGrant, keyedOrder } = await twoGrants()
+    await endBeforeHold(world.start(), await keyedOrder(order))
     world.wallet.clock.advance(24 * HOUR)
     const repeat = await keyedOrder(order, otherGrant)
-    const { held, letGo } = await holdUp(
-      process,
-      (call) => createdBy(call) > 0,
-      () => ask(process, repeat),
-    )
+    const { held, letGo } = await holdUpCommit(process, repeat)
     const other = world.start()
     await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
     await other.openPayments.recover()
@@ -228,12 +230,8 @@ describe('the Idempotency-Key of an order', () => {
   })
 
   it('OUT-12 pays once where it expires while its payment is undone, and another order pays just before the commit', async () => {
-    const { world, process, named, keyedOrder } = await keyedScene(WEEK)
-    const order = { ...named, debitAmount: usd('2') }
-    const otherGrant = await spendingToken(world.wallet, { debitAmount: usd('100') })
-    const ended = world.start()
-    ended.ports.plan = ({ name }) => (name === 'hold' ? 'crashes before' : undefined)
-    expect(await ask(ended, await keyedOrder(order))).toBeUndefined()
+    const { world, process, order, otherGrant, keyedOrder } = await twoGrants()
+    await endBeforeHold(world.start(), await keyedOrder(order))
     world.wallet.clock.advance(24 * HOUR - 500)
     await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
     const undoing = world.start()
@@ -241,11 +239,7 @@ describe('the Idempotency-Key of an order', () => {
     const undone = await holdUp(undoing, freesKey, () => undoing.openPayments.recover())
     await world.ledger.setPermissions('alice', { canSend: true, canReceive: true })
     const repeat = await keyedOrder(order, otherGrant)
-    const { held, letGo } = await holdUp(
-      process,
-      (call) => createdBy(call) > 0,
-      () => ask(process, repeat),
-    )
+    const { held, letGo } = await holdUpCommit(process, repeat)
     undone.letGo()
     await undone.held
     await undoing.openPayments.drain()
@@ -265,9 +259,11 @@ describe('the Idempotency-Key of an order', () => {
       if (name === 'hold') await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
     }
     expect((await answered(process, await keyedOrder(named))).status).toBe(403)
-    expect(await world.storage.all(KEY)).toMatchObject([{ value: { answer: {}, expiresAt: 0 }, version: 2 }])
+    const [freed] = await world.storage.all(KEY)
+    expect(freed).toMatchObject({ value: { expiresAt: 0 }, version: 2 })
+    expect(freed?.value.answer).toEqual({})
     await process.openPayments.sweep()
-    expect(await world.storage.all(KEY)).toMatchObject([{ value: { answer: {}, expiresAt: 0 }, version: 3 }])
+    expect(await world.storage.all(KEY)).toMatchObject([{ value: freed?.value, version: 3 }])
     world.wallet.clock.advance(24 * HOUR)
     await process.openPayments.sweep()
     expect(await world.storage.all(KEY)).toEqual([])
