@@ -173,8 +173,8 @@ export async function unlessRepeated<T>(
 
 /**
  * The change that frees the key under which an undone payment was ordered; none if there was no key. Its record has expired
- * then, for every clock, and keeps nothing of the order. Only `sweep()` deletes it: inserted again it would be at a version that
- * others may just have read.
+ * then, for every clock, and keeps no answer. Only `sweep()` deletes it: inserted again it would be at a version that others may
+ * just have read.
  */
 export async function freeKeyChanges({ storage }: Context, { id, keyId }: OutgoingPayment): Promise<readonly Change[]> {
   const record = await readRecord(storage, 'idempotency-key', keyId)
