@@ -150,7 +150,7 @@ async function checkQuotes(books: Books, payments: readonly OutgoingPayment[]): 
   })
 }
 
-/** A payment keeps the request that ordered it; a key is kept with what was made under it, or not at all. */
+/** A payment keeps the request that ordered it; a key that was not freed is kept with what was made under it, or not at all. */
 async function checkKept(books: Books, payments: readonly OutgoingPayment[]): Promise<readonly string[]> {
   const made = new Set(payments.filter(({ state }) => state !== 'refused').map(({ id }) => id))
   const signed = new Set((await books.records('signed-request')).map(({ value }) => value.id.slice(-32)))
