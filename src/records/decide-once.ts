@@ -3,6 +3,7 @@ import type { Context, Plan } from '../ports/context.ts'
 import type { Change, Storage, StoredRecord } from '../ports/storage.ts'
 import type { KeptAnswer, KeyedRequest } from '../protocol/idempotency-key.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { deleteChange } from './change.ts'
 import { decide } from './decide.ts'
 import { readRecord } from './read-record.ts'
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
@@ -172,12 +173,17 @@ export async function unlessRepeated<T>(
 }
 
 /**
- * The change that frees the key under which an undone payment was ordered; none if there was no key. Its record has expired
- * then, for every clock, and keeps no answer. Only `sweep()` deletes it: inserted again it would be at a version that others may
- * just have read.
+ * The change that frees the key under which an undone payment was ordered; none if there was no key. The record is deleted if
+ * nobody can have read it, or an earlier version of it, as expired: inserted again it would be at a version that they expect.
+ * Otherwise it has expired then, for every clock, and keeps no answer; only `sweep()` deletes it.
  */
-export async function freeKeyChanges({ storage }: Context, { id, keyId }: OutgoingPayment): Promise<readonly Change[]> {
+export async function freeKeyChanges(
+  { storage, clock }: Context,
+  { id, keyId }: OutgoingPayment,
+): Promise<readonly Change[]> {
   const record = await readRecord(storage, 'idempotency-key', keyId)
   if (record?.value.resourceId !== id) return []
+  const isYoung = record.value.expiresAt - clock.now() > IDEMPOTENCY_KEPT_MILLISECONDS / 2
+  if (record.version === 1 && isYoung) return [deleteChange(record)]
   return [{ ...record, action: 'replace', value: { ...record.value, answer: {}, expiresAt: 0 }, dueAt: 0 }]
 }

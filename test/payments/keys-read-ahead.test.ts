@@ -1,66 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { HttpRequest } from '../../src/ports/http-exchange.ts'
-import { keyed } from '../support/keyed.ts'
-import { ALICE, BASE, spendingToken, usd } from '../support/test-wallet.ts'
+import { ALICE, usd } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
-import {
-  answered,
-  changesOf,
-  createdBy,
-  end,
-  holdUp,
-  intents,
-  isCommit,
-  reading,
-  scene,
-  spentBy,
-} from './joint-world.ts'
-import { ask, HOUR, type Process, signedBy } from './money-world.ts'
-
-/** A receiver that is still open when the key is free again. */
-const WEEK = { settings: { lifetimes: { incomingPaymentSeconds: 7 * 24 * 3600 } } }
+import { answered, changesOf, end, holdUp, intents, isCommit, reading, spentBy } from './joint-world.ts'
+import { endBeforeHold, holdUpCommit, keyedScene, twoGrants, WEEK } from './keyed-scene.ts'
+import { ask, HOUR } from './money-world.ts'
 
 const KEY = 'idempotency-key'
 
 const AHEAD = 'access-token incoming-payment idempotency-key spending'
 
 const isAccount = ({ name }: Call): boolean => name === 'account'
-
-/** Gives an order, and holds up the commit that creates its payment. */
-const holdUpCommit = (process: Process, order: HttpRequest) =>
-  holdUp(
-    process,
-    (call) => createdBy(call) > 0,
-    () => ask(process, order),
-  )
-
-/** Gives an order to a process that ends before it asks for the hold. */
-async function endBeforeHold(process: Process, order: HttpRequest): Promise<void> {
-  process.ports.plan = ({ name }) => (name === 'hold' ? 'crashes before' : undefined)
-  expect(await ask(process, order)).toBeUndefined()
-}
-
-/** A process that has charged the grant before, and orders under a key. */
-async function keyedScene(...given: Parameters<typeof scene>) {
-  const found = await scene(...given)
-  const { world, tokens, incomingUrl, process, order } = found
-  const first = await answered(process, await order('1'))
-  expect(first.status).toBe(201)
-  const named = { walletAddress: ALICE, incomingPayment: incomingUrl, debitAmount: usd('60') }
-  const keyedOrder = (json: object = named, token = tokens.spending) => {
-    // Signed anew each time: the identical request would be a replay.
-    world.wallet.clock.advance(1000)
-    return signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, json, keyed('a-key'))
-  }
-  return { ...found, named, keyedOrder, reads: reading(process) }
-}
-
-/** The same, with a receiver that outlives the key, an order for it, and a second grant of the same client. */
-async function twoGrants() {
-  const found = await keyedScene(WEEK)
-  const otherGrant = await spendingToken(found.world.wallet, { debitAmount: usd('100') })
-  return { ...found, otherGrant, order: { ...found.named, debitAmount: usd('2') } }
-}
 
 describe('the Idempotency-Key of an order', () => {
   it('OUT-12 is read with the token by a process that knows whose token it is; a used one is read again', async () => {
@@ -250,23 +199,6 @@ describe('the Idempotency-Key of an order', () => {
     await process.openPayments.drain()
     const states = (await world.storage.all('outgoing-payment')).map(({ value }) => value.state)
     expect(states).toEqual(['completed', 'refused', 'completed'])
-    await end(world)
-  })
-
-  it('OUT-12 that is freed leaves a record without an answer, which two sweeps delete', async () => {
-    const { world, process, named, keyedOrder } = await keyedScene(WEEK)
-    process.ports.plan = async ({ name }) => {
-      if (name === 'hold') await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
-    }
-    expect((await answered(process, await keyedOrder(named))).status).toBe(403)
-    const [freed] = await world.storage.all(KEY)
-    expect(freed).toMatchObject({ value: { expiresAt: 0 }, version: 2 })
-    expect(freed?.value.answer).toEqual({})
-    await process.openPayments.sweep()
-    expect(await world.storage.all(KEY)).toMatchObject([{ value: freed?.value, version: 3 }])
-    world.wallet.clock.advance(24 * HOUR)
-    await process.openPayments.sweep()
-    expect(await world.storage.all(KEY)).toEqual([])
     await end(world)
   })
 
