@@ -134,10 +134,7 @@ export function watchCommits({ storage, excess, far, now, met, violate }: Commit
     must(isNext, () => `7: quote ${quote.id} went from ${from?.state} to ${quote.state}, its payment to ${became}`)
   }
 
-  /**
-   * A key is written with what was made under it; freed with the payment that was made under it; and, once it has expired, put
-   * off before it is deleted.
-   */
+  /** A key is written with what was made under it, emptied with the refusal that frees it, and put off once it has expired. */
   function checkKey(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void {
     const { id, resourceId, expiresAt } = after.value as RecordTypes['idempotency-key']
     const from = before?.value as RecordTypes['idempotency-key'] | undefined
@@ -168,10 +165,19 @@ export function watchCommits({ storage, excess, far, now, met, violate }: Commit
     if (kind === 'signed-request') must(before === undefined, () => `7: the signed request ${value.id} changed`)
   }
 
-  function checkDeletion({ kind, value }: StoredRecord): void {
+  function checkDeletion(record: StoredRecord): void {
+    const { kind, value } = record
     must(!KEPT.includes(kind) || isOldRefusal(value.id), () => `${kind} ${value.id} was deleted`)
+    if (kind === 'idempotency-key') checkKeyDeletion(record)
     const isUndone = kind !== 'signed-request' || find('outgoing-payment', orderedBy(value.id))?.state === 'refused'
     must(isUndone, () => `the order of ${value.id} was forgotten`)
+  }
+
+  /** A key is deleted with the refusal that frees it, or after it was put off. */
+  function checkKeyDeletion({ value, dueAt }: StoredRecord): void {
+    const { id, resourceId, expiresAt } = value as RecordTypes['idempotency-key']
+    const isFreed = find('outgoing-payment', resourceId)?.state === 'refused'
+    must(isFreed || dueAt !== expiresAt, () => `key ${id} was deleted, and not put off before`)
   }
 
   /** A transfer that was refused is forgotten once it is too late for it at every clock. */
