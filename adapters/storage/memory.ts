@@ -55,7 +55,7 @@ export function memoryStorage(): Storage {
 
   const apply = (change: Change): void => {
     const table = tableOf(change.kind)
-    if (change.action === 'insert') table.set(change.value.id, recordOf(change, 1))
+    if (change.action === 'insert') table.set(change.value.id, recordOf(change, change.version ?? 1))
     if (change.action === 'replace') table.set(change.value.id, recordOf(change, change.version + 1))
     if (change.action === 'delete') table.delete(change.id)
   }

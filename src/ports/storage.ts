@@ -61,7 +61,7 @@ export interface RecordMarks {
   readonly schemaVersion?: number
 }
 
-/** A record as it is read back. `version` starts at 1 and grows by 1 with each write. */
+/** A record as it is read back. `version` starts at 1, or where the insert says, and grows by 1 with each write. */
 export interface StoredRecord<K extends RecordKind = RecordKind> extends RecordMarks {
   readonly kind: K
   readonly version: number
@@ -74,12 +74,17 @@ export interface Key {
   readonly id: string
 }
 
-/** One part of a commit; `version` is the version that the record must have for the commit to happen. */
+/**
+ * One part of a commit; `version` is the version that the record must have for the commit to happen, or, for an insert, the one
+ * that it starts at (absent: 1). A record whose id may come back after it was deleted starts at a random version: whoever has
+ * read the old record, to replace or delete it, must not find that version in the new one.
+ */
 export type Change =
   | {
       readonly [K in RecordKind]: {
         readonly action: 'insert'
         readonly kind: K
+        readonly version?: number
         readonly value: RecordTypes[K]
       } & RecordMarks
     }[RecordKind]

@@ -6,7 +6,7 @@ export type Write = Exclude<Change, { readonly id: string }>
 /** A record as it is once this write has been committed. */
 export function asCommitted<W extends Write>(write: W): Omit<W, 'action'> & { readonly version: number } {
   const { action: _, ...record } = write
-  return { ...record, version: write.action === 'insert' ? 1 : write.version + 1 }
+  return { ...record, version: write.action === 'insert' ? (write.version ?? 1) : write.version + 1 }
 }
 
 /**

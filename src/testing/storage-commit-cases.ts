@@ -153,4 +153,37 @@ export const COMMIT_CASES: readonly StorageCase[] = [
       assertSame(await readVersions(storage, claim('a')), [1], 'the version')
     },
   },
+  {
+    name: 'an insert that names a version starts there, and no change fits at a version that its id had before',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      const start = 2 ** 49 - 1
+      const inserts = insertEveryKind('a')
+      const keys = KINDS.map((kind) => ({ kind, id: 'a' }))
+      await mustCommit(storage, ...inserts)
+      await mustCommit(storage, ...keys.map((key): Change => ({ action: 'delete', ...key, version: 1 })))
+      await mustCommit(storage, ...inserts.map((insert): Change => ({ ...insert, version: start })))
+      const started = KINDS.map(() => start)
+      assertSame(await readVersions(storage, ...keys), started, 'the versions')
+      for (const insert of inserts) {
+        const { kind, value } = insert
+        for (const version of [1, start - 1]) {
+          for (const change of [
+            { ...insert, action: 'replace', version },
+            { action: 'delete', kind, id: value.id, version },
+            { action: 'check', kind, id: value.id, version },
+          ] as const) {
+            const result = await storage.commit([change])
+            assertConflicts(result, [0], `${change.action} of a record of the kind ${kind}, at ${version} of ${start}`)
+          }
+        }
+      }
+      await mustCommit(storage, ...inserts.map((insert): Change => ({ ...insert, action: 'replace', version: start })))
+      const replaced = KINDS.map(() => start + 1)
+      assertSame(await readVersions(storage, ...keys), replaced, 'the versions once replaced')
+      await mustCommit(storage, ...keys.map((key): Change => ({ action: 'check', ...key, version: start + 1 })))
+      await mustCommit(storage, ...keys.map((key): Change => ({ action: 'delete', ...key, version: start + 1 })))
+      assertSame(await kindsWith(storage, 'a'), [], 'the kinds that are left')
+    },
+  },
 ]

@@ -54,8 +54,8 @@ export function simulatedStorage(onCommit: (writes: readonly Write[]) => void = 
       table.delete(change.id)
       return { before, after: undefined }
     }
-    const { action: _, ...marked } = change
-    const after = keep({ ...marked, version: (before?.version ?? 0) + 1 }) as StoredRecord
+    const { action, version = 1, ...marked } = change
+    const after = keep({ ...marked, version: action === 'insert' ? version : version + 1 }) as StoredRecord
     table.set(idOf(change), after)
     return { before, after }
   }

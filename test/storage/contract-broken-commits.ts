@@ -1,8 +1,10 @@
 import type { Change, CommitResult, Key, Storage, StoredRecord } from '../../src/ports/storage.ts'
-import { type BrokenStore, changeOf, conflictsOf, idOf, keyOf, reading } from './contract-broken.ts'
+import { type BrokenStore, changeOf, conflictsOf, idOf, keyOf, reading, writing } from './contract-broken.ts'
 
 const ALL_OR_NONE = 'all changes of a commit happen or none, wherever the conflict is'
 const WHATEVER = 'all changes of a commit happen or none, whatever the change that conflicts and the kind of its record'
+const NAMED_VERSION =
+  'an insert that names a version starts there, and no change fits at a version that its id had before'
 const OTHER_VERSION = 'a change at another version, older or newer, or of a record that is not there, is refused'
 
 /** Commits each of some groups of changes by itself; the answer is that of all, its indexes as the store counts them. */
@@ -26,7 +28,7 @@ function counting(storage: Storage, toOwn: (key: Key, version: number) => number
     commit: (changes) =>
       storage.commit(
         changes.map((change) =>
-          'version' in change ? { ...change, version: ofOwn(keyOf(change), change.version) } : change,
+          change.action === 'insert' ? change : { ...change, version: ofOwn(keyOf(change), change.version) },
         ),
       ),
   }
@@ -136,7 +138,7 @@ export const BROKEN_COMMITS: readonly BrokenStore[] = [
         return storage.commit(
           changes.map((change, index) => {
             const version = found[index]?.version ?? 0
-            return 'version' in change && change.version < version ? { ...change, version } : change
+            return change.action !== 'insert' && change.version < version ? { ...change, version } : change
           }),
         )
       },
@@ -265,6 +267,17 @@ export const BROKEN_COMMITS: readonly BrokenStore[] = [
         },
       }
     },
+  },
+  {
+    does: 'starts every record at version 1',
+    breaks: [NAMED_VERSION],
+    breakStore: (storage) =>
+      writing(storage, (change) => (change.action === 'insert' ? { ...change, version: 1 } : change)),
+  },
+  {
+    does: 'has 32 bits for a version',
+    breaks: [NAMED_VERSION],
+    breakStore: (storage) => writing(storage, (change) => ({ ...change, version: (change.version ?? 1) % 2 ** 32 })),
   },
   {
     does: 'keeps the id of a deleted record for ever',

@@ -10,7 +10,7 @@ const AS_IT_WAS =
 /** What undoes a change that was made to a record as it was; it is inserted again where that is the only way back. */
 function undoing(change: Change, before: StoredRecord | undefined): readonly (readonly Change[])[] {
   if (change.action === 'check') return []
-  const version = 'version' in change ? change.version + 1 : 1
+  const version = change.action === 'insert' ? (change.version ?? 1) : change.version + 1
   const remove: readonly Change[] = change.action === 'delete' ? [] : [{ action: 'delete', ...keyOf(change), version }]
   if (before === undefined) return [remove]
   const { version: _, ...marked } = changeOf(before)

@@ -23,7 +23,7 @@ export function keyOf(change: Change): Key {
 }
 
 function fits(change: Change, record: StoredRecord | undefined): boolean {
-  return record?.version === ('version' in change ? change.version : undefined)
+  return record?.version === (change.action === 'insert' ? undefined : change.version)
 }
 
 /** A store that writes other values or marks than it is given. */

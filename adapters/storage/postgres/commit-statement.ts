@@ -16,7 +16,7 @@ export interface Step {
 
 function rowOf(change: Change, layout: TableLayout): Readonly<Record<string, Cell>> {
   if (!('value' in change)) return { id: change.id, version: change.version }
-  const row: Record<string, Cell> = { version: change.action === 'insert' ? 1 : change.version }
+  const row: Record<string, Cell> = { version: change.version ?? 1 }
   encodeRecord(layout, change.value, change).forEach((cell, place) => {
     const name = layout.columns[place]
     if (name !== undefined && cell !== null) row[name] = cell

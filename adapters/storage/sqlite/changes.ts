@@ -19,7 +19,7 @@ export function createBinding(
     const statements = statementsFor(layout)
     switch (change.action) {
       case 'insert': {
-        const cells = encodeRecord(layout, change.value, change)
+        const cells = [...encodeRecord(layout, change.value, change), change.version ?? 1]
         return () => runner.run(statements.insert, cells) === 1
       }
       case 'replace': {
@@ -41,7 +41,7 @@ export function createBinding(
 
 /** The statements that change the records of a table: one row each if the change fits, and none if it does not. */
 export interface ChangeStatements {
-  /** Parameters: the cells of the record. */
+  /** Parameters: the cells of the record, version. */
   readonly insert: string
   readonly replaceInPlace: ReplaceInPlace
   /** Replaces a record that may move in the lists. Parameters: the cells of the record except its id; then id, version. */
@@ -62,7 +62,7 @@ export function changeStatements(layout: TableLayout): ChangeStatements {
   const setting = columns.slice(1).map((column) => `${column} = ?`)
   const atVersion = 'WHERE id = ? AND version = ?'
   return {
-    insert: `INSERT INTO ${table} (${columns.join(', ')}, version) VALUES (${placeholders}, 1) ON CONFLICT (id) DO NOTHING`,
+    insert: `INSERT INTO ${table} (${columns.join(', ')}, version) VALUES (${placeholders}, ?) ON CONFLICT (id) DO NOTHING`,
     replaceInPlace: replaceInPlace(layout),
     replaceAll: `UPDATE ${table} SET ${setting.join(', ')}, version = version + 1 ${atVersion}`,
     remove: `DELETE FROM ${table} ${atVersion}`,
