@@ -6,7 +6,6 @@ import { deleteChange, MOST_CHANGES } from '../records/change.ts'
 import { commitUncontested } from '../records/commit-uncontested.ts'
 import { endGrantChange } from '../records/end-grant.ts'
 import { isOfKind } from '../records/read-record.ts'
-import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { nameRecords, type TakenUp, tryCommit } from '../records/try-commit.ts'
 import { endIncoming, isUntouched } from './incoming-changes.ts'
@@ -118,28 +117,16 @@ const MOST_FAILURES = 8
  * Deletes records in one commit, except those that another process has changed meanwhile. If that fails, each is tried
  * alone, since one that cannot be deleted must not keep the others: otherwise than in `decide`, a commit that failed may be
  * repeated, because if it has happened there is no record, or one at another version, and that is a conflict. Returns how many
- * it deleted or put off, or fewer if a commit that failed has happened after all.
+ * it deleted, or fewer if a commit that failed has happened after all.
  */
 export async function forgetRecords(context: Context, records: readonly StoredRecord[]): Promise<number> {
-  const changes = records.map((record) => forgetChange(context, record))
+  const changes = records.map(deleteChange)
   try {
     return await commitUncontested(context, changes)
   } catch (cause) {
     tellFault(context, 'a record could not be swept', nameRecords(changes, cause))
   }
   return sweepEach(context, changes.length > 1 ? changes : [], (change) => trySweep(context, [change]))
-}
-
-/**
- * Deletes a record; an `Idempotency-Key` that has just expired is first put off for a day. Its id can be inserted again, and is
- * then at the version at which others may just have read the old record, to replace or delete it: only at a later version
- * nobody can take one for the other.
- * @spec OUT-12
- */
-function forgetChange({ clock }: Context, record: StoredRecord): Change {
-  return isOfKind(record, 'idempotency-key') && record.dueAt === record.value.expiresAt
-    ? { ...record, action: 'replace', dueAt: clock.now() + CLOCK_ERROR_MILLISECONDS }
-    : deleteChange(record)
 }
 
 /** Commits what deletes or ends a record; never rejects, but reports what fails. */

@@ -165,8 +165,8 @@ export type ServiceEvent =
       readonly isFull: boolean
     }
   /**
-   * `sweep()` had something to do: how many records of each kind it expired or deleted (an `Idempotency-Key` counts twice: it
-   * is put off once). `isFull`: it resolves with 100 or more, so call it again.
+   * `sweep()` had something to do: how many records of each kind it expired or deleted. `isFull`: it resolves with 100 or
+   * more, so call it again.
    */
   | {
       readonly type: 'swept'

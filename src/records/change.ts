@@ -1,3 +1,4 @@
+import type { Context } from '../ports/context.ts'
 import type { Change, RecordKind, RecordMarks, StoredRecord } from '../ports/storage.ts'
 
 /**
@@ -13,6 +14,15 @@ export function idOf(change: Change): string {
 /** A name that only one record has. */
 export function nameOf(kind: RecordKind, id: string): string {
   return `${kind} ${id}`
+}
+
+/**
+ * The version at which a record starts whose id can come back after it was deleted: random, so that whoever has read an earlier
+ * record of this id never finds the version that it had in this one.
+ * @spec OUT-12 @spec INC-5
+ */
+export function startVersion({ cryptography }: Pick<Context, 'cryptography'>): number {
+  return cryptography.randomBytes(6).reduce((version, byte) => version * 256 + byte, 1)
 }
 
 /** The change that deletes a record, if it is still as it was read. */

@@ -3,10 +3,10 @@ import type { Context, Plan } from '../ports/context.ts'
 import type { Change, Storage, StoredRecord } from '../ports/storage.ts'
 import type { KeptAnswer, KeyedRequest } from '../protocol/idempotency-key.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import { deleteChange } from './change.ts'
+import { deleteChange, startVersion } from './change.ts'
 import { decide } from './decide.ts'
 import { readRecord } from './read-record.ts'
-import { IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
+import { CLOCK_ERROR_MILLISECONDS, IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
 
 /**
  * The change that claims a signature or nonce: it inserts a record with an id derived from that, in the commit of the
@@ -132,8 +132,10 @@ function keepAnswerChange(
 ): Change {
   const answer = Object.fromEntries(Object.entries(response).filter(([, member]) => member !== undefined))
   const expiresAt = context.clock.now() + IDEMPOTENCY_KEPT_MILLISECONDS
-  const kept = { kind: 'idempotency-key', value: { ...key, resourceId, answer, expiresAt }, dueAt: expiresAt } as const
-  return stale === undefined ? { ...kept, action: 'insert' } : { ...kept, action: 'replace', version: stale.version }
+  const dueAt = expiresAt + CLOCK_ERROR_MILLISECONDS
+  const kept = { kind: 'idempotency-key', value: { ...key, resourceId, answer, expiresAt }, dueAt } as const
+  if (stale === undefined) return { ...kept, action: 'insert', version: startVersion(context) }
+  return { ...kept, action: 'replace', version: stale.version }
 }
 
 /** What `decideOnce` would commit and answer, for a commit shared with others; `undefined` if the key is used. */
@@ -172,18 +174,8 @@ export async function unlessRepeated<T>(
   }
 }
 
-/**
- * The change that frees the key under which an undone payment was ordered; none if there was no key. The record is deleted if
- * nobody can have read it, or an earlier version of it, as expired: inserted again it would be at a version that they expect.
- * Otherwise it has expired then, for every clock, and keeps no answer; only `sweep()` deletes it.
- */
-export async function freeKeyChanges(
-  { storage, clock }: Context,
-  { id, keyId }: OutgoingPayment,
-): Promise<readonly Change[]> {
-  const record = await readRecord(storage, 'idempotency-key', keyId)
-  if (record?.value.resourceId !== id) return []
-  const isYoung = record.value.expiresAt - clock.now() > IDEMPOTENCY_KEPT_MILLISECONDS / 2
-  if (record.version === 1 && isYoung) return [deleteChange(record)]
-  return [{ ...record, action: 'replace', value: { ...record.value, answer: {}, expiresAt: 0 }, dueAt: 0 }]
+/** The change that frees the key under which an undone payment was ordered; none if there was no key. */
+export async function freeKeyChanges(context: Context, { id, keyId }: OutgoingPayment): Promise<readonly Change[]> {
+  const record = await readRecord(context.storage, 'idempotency-key', keyId)
+  return record?.value.resourceId === id ? [deleteChange(record)] : []
 }

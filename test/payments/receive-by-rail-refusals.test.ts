@@ -2,6 +2,9 @@ import type { TransferOutcome } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { idOf } from '../../src/testing/ledger-case.ts'
 import { usd } from '../support/test-wallet.ts'
+import type { Call } from './faulty-ports.ts'
+import { changesOf, holdUp, isCommit } from './joint-world.ts'
+import { WEEK } from './keyed-scene.ts'
 import { eventsOf, LEASE } from './money-world.ts'
 import {
   checkReceived,
@@ -131,6 +134,25 @@ describe('T-37 a transfer that was refused', () => {
 })
 
 describe('sweep()', () => {
+  it('INC-5 leaves a transfer that is taken after its refusal was swept, though another sweep has just read that', async () => {
+    const world = await railWorld(WEEK)
+    const transfer = transferOf(1, await world.incoming(), 5n, { notAfter: world.wallet.clock.now() })
+    expect(await world.rail.receive({ ...transfer, isRefused: true })).toBe('refused')
+    world.wallet.clock.advance(DAY)
+    const slow = world.startRail()
+    const deletes = (call: Call): boolean => isCommit(call) && changesOf(call).some(({ kind }) => kind === 'receipt')
+    const { held, letGo } = await holdUp(slow, deletes, () => slow.openPayments.sweep())
+    await world.wallet.openPayments.sweep()
+    expect(await receiptsOf(world)).toEqual([])
+    const later = { ...transfer, notAfter: world.wallet.clock.now() + 60_000 }
+    expect(await world.receive(world.rail, later)).toBe('received')
+    letGo()
+    await held
+    expect(await receiptsOf(world)).toHaveLength(1)
+    await recoverReceiptsUntilQuiet(world)
+    await checkReceived(world)
+  })
+
   it('INC-5 leaves every receipt of money that was taken, whatever became of it', async () => {
     const world = await railWorld()
     const id = await world.incoming()

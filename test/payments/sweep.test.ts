@@ -93,28 +93,13 @@ describe('sweep() and what nobody can use any more', () => {
   it('OUT-12 deletes a key a day after its 24 hours, and keeps the signed request of its payment', async () => {
     const world = await moneyWorld()
     await pay(world, world.start(), await preparePayment(world, await grantTokens(world)), keyed('k'))
-    world.wallet.clock.advance(DAY)
-    await world.wallet.openPayments.sweep()
-    world.wallet.clock.advance(DAY - 1)
+    world.wallet.clock.advance(2 * DAY - 1)
     await world.wallet.openPayments.sweep()
     expect(await world.storage.all('idempotency-key')).toHaveLength(1)
     world.wallet.clock.advance(1)
     await world.wallet.openPayments.sweep()
     expect(await world.storage.all('idempotency-key')).toEqual([])
     expect(await world.storage.all('signed-request')).toHaveLength(1)
-  })
-
-  it('OUT-12 puts off a key that it sees too late: for a day, as one that it saw in time', async () => {
-    const world = await moneyWorld()
-    await pay(world, world.start(), await preparePayment(world, await grantTokens(world)), keyed('k'))
-    world.wallet.clock.advance(9 * DAY)
-    expect(await world.wallet.openPayments.sweep()).toBeGreaterThan(0)
-    world.wallet.clock.advance(DAY - 1)
-    expect(await world.wallet.openPayments.sweep()).toBe(0)
-    expect(await world.storage.all('idempotency-key')).toHaveLength(1)
-    world.wallet.clock.advance(1)
-    await world.wallet.openPayments.sweep()
-    expect(await world.storage.all('idempotency-key')).toEqual([])
   })
 
   it.each([

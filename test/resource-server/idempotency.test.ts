@@ -390,7 +390,8 @@ describe('the signature of a repeat', () => {
     // Another process frees the key: what was made under it was undone.
     const key = rig.wallet.effects.find(({ kind }) => kind === 'idempotency-key')
     const id = key !== undefined && 'value' in key ? key.value.id : ''
-    await rig.wallet.storage.commit([{ action: 'delete', kind: 'idempotency-key', id, version: 1 }])
+    const [record] = await rig.wallet.storage.get([{ kind: 'idempotency-key', id }])
+    await rig.wallet.storage.commit([{ action: 'delete', kind: 'idempotency-key', id, version: record?.version ?? 0 }])
     await expectRefusal(rig.wallet, INVALID_SIGNATURE, () => rig.wallet.sendRaw(request()))
     expect((await expectStatus(201, create(rig, OUTGOING, 'k'))).body.id).not.toBe(first.body.id)
   })

@@ -13,7 +13,6 @@ const TOGETHER = 'src/records/decide-together.ts'
 const CHARGE = 'src/payments/charge-grant.ts'
 const ONCE = 'src/records/decide-once.ts'
 const PLAN = 'src/payments/plan-payment.ts'
-const SWEEP = 'src/payments/sweep.ts'
 
 const DAY = 86_400_000
 
@@ -205,8 +204,8 @@ export const OF_ORDERS: readonly Scenario[] = [
     },
     without: [
       {
-        what: 'its record put off before it is deleted',
-        edits: [{ file: SWEEP, find: 'record.dueAt === record.value.expiresAt', put: 'record.version < 0' }],
+        what: 'the version at which its record starts',
+        edits: [{ file: ONCE, find: 'version: startVersion(context)', put: 'version: 1' }],
         finds: /answered with|paid/,
       },
     ],

@@ -107,7 +107,7 @@ export const OF_PACKETS: readonly Scenario[] = [
         edits: [
           {
             file: RECEIVE,
-            find: "return { changes: [{ action: 'insert', kind: 'receipt', value: refused, dueAt: forgetAt }], answer }",
+            find: "return { changes: [{ ...record, action: 'insert' }], answer }",
             put: 'return { answer }',
           },
         ],

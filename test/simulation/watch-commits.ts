@@ -134,15 +134,11 @@ export function watchCommits({ storage, excess, far, now, met, violate }: Commit
     must(isNext, () => `7: quote ${quote.id} went from ${from?.state} to ${quote.state}, its payment to ${became}`)
   }
 
-  /** A key is written with what was made under it, emptied with the refusal that frees it, and put off once it has expired. */
-  function checkKey(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void {
-    const { id, resourceId, expiresAt } = after.value as RecordTypes['idempotency-key']
-    const from = before?.value as RecordTypes['idempotency-key'] | undefined
+  /** A key is written with what was made under it. */
+  function checkKey(writes: readonly Write[], after: StoredRecord): void {
+    const { id, resourceId } = after.value as RecordTypes['idempotency-key']
     const isMade = writes.some((one) => one.before === undefined && one.after?.value.id === resourceId)
-    const made = writes.find(({ after: other }) => other?.kind === 'outgoing-payment' && other.value.id === resourceId)
-    const isFreed = expiresAt === 0 && (made?.after?.value as OutgoingPayment | undefined)?.state === 'refused'
-    const isPutOff = from?.resourceId === resourceId && from.expiresAt === expiresAt && now() + HALF_A_DAY >= expiresAt
-    must(isMade || isFreed || isPutOff, () => `key ${id} was written without what was made under it`)
+    must(isMade, () => `key ${id} was written without what was made under it`)
   }
 
   function checkWrite(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void {
@@ -161,23 +157,21 @@ export function watchCommits({ storage, excess, far, now, met, violate }: Commit
     if (kind === 'access-token') checkToken(after)
     if (kind === 'grant') checkGrant(before, after)
     if (kind === 'quote') checkQuote(writes, before, after)
-    if (kind === 'idempotency-key') checkKey(writes, before, after)
+    if (kind === 'idempotency-key') checkKey(writes, after)
     if (kind === 'signed-request') must(before === undefined, () => `7: the signed request ${value.id} changed`)
   }
 
-  function checkDeletion(record: StoredRecord): void {
-    const { kind, value } = record
+  function checkDeletion({ kind, value }: StoredRecord): void {
     must(!KEPT.includes(kind) || isOldRefusal(value.id), () => `${kind} ${value.id} was deleted`)
-    if (kind === 'idempotency-key') checkKeyDeletion(record)
+    if (kind === 'idempotency-key') checkKeyDeletion(value as RecordTypes['idempotency-key'])
     const isUndone = kind !== 'signed-request' || find('outgoing-payment', orderedBy(value.id))?.state === 'refused'
     must(isUndone, () => `the order of ${value.id} was forgotten`)
   }
 
-  /** A key is deleted with the refusal that frees it, or after it was put off. */
-  function checkKeyDeletion({ value, dueAt }: StoredRecord): void {
-    const { id, resourceId, expiresAt } = value as RecordTypes['idempotency-key']
+  /** A key is deleted with the refusal that frees it, or once it has expired at every clock. */
+  function checkKeyDeletion({ id, resourceId, expiresAt }: RecordTypes['idempotency-key']): void {
     const isFreed = find('outgoing-payment', resourceId)?.state === 'refused'
-    must(isFreed || dueAt !== expiresAt, () => `key ${id} was deleted, and not put off before`)
+    must(isFreed || now() > expiresAt + HALF_A_DAY, () => `key ${id} was deleted while it counted`)
   }
 
   /** A transfer that was refused is forgotten once it is too late for it at every clock. */

@@ -156,7 +156,7 @@ export function watchPayments(book: RecordBook, violate: (text: string) => void)
     const quote = payment.quoteId === undefined ? undefined : find('quote', payment.quoteId)
     must(quote?.outgoingPaymentId !== payment.id, () => `3: ${name} was refused and keeps its quote`)
     const key = payment.keyId === undefined ? undefined : find('idempotency-key', payment.keyId)
-    must(key?.resourceId !== payment.id || key.expiresAt === 0, () => `${name} was refused and keeps its key`)
+    must(key?.resourceId !== payment.id, () => `${name} was refused and keeps its key`)
     must(
       find('signed-request', signedRequestIdOf(payment)) === undefined,
       () => `${name} was refused and keeps its order`,

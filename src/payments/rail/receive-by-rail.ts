@@ -14,6 +14,7 @@ import {
 } from '../../protocol/incoming-payment.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
+import { startVersion } from '../../records/change.ts'
 import { type Attempt, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
@@ -241,5 +242,6 @@ function recordRefusal(
   // Not sooner than a day from now, however long ago `notAfter` was: the rail has it from whoever brought this, and the
   // same transfer may come again with a later one.
   const forgetAt = Math.max(notAfter, refused.createdAt) + CLOCK_ERROR_MILLISECONDS
-  return { changes: [{ action: 'insert', kind: 'receipt', value: refused, dueAt: forgetAt }], answer }
+  const record = { kind: 'receipt', version: startVersion(context), value: refused, dueAt: forgetAt } as const
+  return { changes: [{ ...record, action: 'insert' }], answer }
 }
