@@ -1,5 +1,6 @@
 import type { VerifiedSignature } from '../http-signatures/verify-signature.ts'
 import { inOrderOfTime } from '../protocol/identifiers.ts'
+import { startVersion } from '../records/change.ts'
 import { decide } from '../records/decide.ts'
 import type { ReplayClaimChange, ReplayClaims } from '../records/decide-once.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
@@ -22,13 +23,15 @@ export async function claimsOf(
   const nonces = new Map<string, ReplayClaimChange>()
   const claim = async (claims: Map<string, ReplayClaimChange>, used: string, timePrefix = ''): Promise<void> => {
     const id = timePrefix + (await secrets.digest(used))
-    claims.set(id, { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt })
+    const version = startVersion(exchange.context)
+    claims.set(id, { action: 'insert', kind: 'replay-claim', version, value: { id, expiresAt }, dueAt })
   }
   for (const { candidate, base, signer } of signatures) {
     // The claim is on the base, not on the signature's bytes or label: padding bits or relabelling would change those.
     // @spec SIG-25
     // Its id begins with the time of the signature, so that new claims are inserted at one place of the index. The id
-    // of a nonce has no time: the nonce may return with another `created`, and must then get the same id.
+    // of a nonce has no time: the nonce may return with another `created`, and must then get the same id. It may also return
+    // once its claim was swept; the next claim must not be taken for that one, by a sweep that has just read it.
     if (singleUse) await claim(bases, `base\n${signer.thumbprint}\n${base}`, inOrderOfTime(candidate.created * 1000))
     if (candidate.nonce !== undefined) await claim(nonces, `nonce\n${signer.thumbprint}\n${candidate.nonce}`)
   }
