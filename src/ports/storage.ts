@@ -75,9 +75,9 @@ export interface Key {
 }
 
 /**
- * One part of a commit; `version` is the version that the record must have for the commit to happen, or, for an insert, the one
- * that it starts at (absent: 1). A record whose id may come back after it was deleted starts at a random version: whoever has
- * read the old record, to replace or delete it, must not find that version in the new one.
+ * One part of a commit. `version` is the version that the record must have for the commit to happen; of an insert, the one that
+ * the record starts at (absent: 1). That is a random one if the id may come back after its record was deleted: a change that is
+ * meant for the old record then never fits the new one.
  */
 export type Change =
   | {

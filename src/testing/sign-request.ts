@@ -27,8 +27,9 @@ export interface SignedRequestOptions extends SignOptions {
   readonly url: string
   readonly key: SigningKey
   /**
-   * Covered by the signature only if `components` names them, beside all that it covers by default: an `idempotency-key`
-   * that is not covered is refused. A `content-digest`, `content-length` or `content-type` given here is kept as it is.
+   * Covered by the signature only if `components` names them. That list takes the place of the default one: name what that
+   * has, too. An `idempotency-key` that is not covered is refused. A `content-digest`, `content-length` or `content-type` given
+   * here is kept as it is.
    */
   readonly headers?: Readonly<Record<string, string>>
   /** Becomes `Authorization: GNAP <token>`. */
