@@ -120,7 +120,7 @@ async function hasHappened(context: CommitContext, changes: readonly Change[], c
 
 /**
  * The writes by which a commit is recognised afterwards: a record with a fresh id, or else its payment and its receipt,
- * or else all that it replaces. Never its claims: those of the identical request may be the same.
+ * or else all that it replaces. A commit of claims alone is not recognised: its request gets a 503, and is signed again.
  */
 function tellingWrites(writes: readonly Write[]): readonly Write[] {
   const fresh = writes.find(isFresh)
