@@ -27,9 +27,7 @@ import { FOR_NO_PAYMENT } from './restored-wallet.ts'
 async function backUp(storage: OpenStorage): Promise<Storage> {
   const backup = memoryStorage()
   for (const kind of KINDS) {
-    for (const { version: _, ...record } of await storage.all(kind)) {
-      await backup.commit([{ ...record, action: 'insert' } as Change])
-    }
+    for (const record of await storage.all(kind)) await backup.commit([{ ...record, action: 'insert' } as Change])
   }
   return backup
 }
