@@ -5,6 +5,7 @@ import { Client as PostgresClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { AUTHORITY } from './certificates.ts'
 import { type Consumer, createConsumer } from './consumer.ts'
+import { CASES, runContracts } from './contracts/in-process.ts'
 import { describeKeys } from './key-behaviour.ts'
 import { playInProcess } from './official-client/in-process.ts'
 import { sendInProcess } from './packets/in-process.ts'
@@ -36,6 +37,7 @@ export function describeRuntimes(runtimes: readonly Runtime[]): void {
   let wallet: string
   let client: string
   let packets: string
+  let contracts: string
   let authority: string
   const scripts = new Map<Mount, Script>()
 
@@ -44,6 +46,7 @@ export function describeRuntimes(runtimes: readonly Runtime[]): void {
     wallet = await consumer.bundle('test/runtimes/wallet/main.ts')
     client = await consumer.bundle('test/runtimes/official-client/main.ts')
     packets = await consumer.bundle('test/runtimes/packets/main.ts')
+    contracts = await consumer.bundle('test/runtimes/contracts/main.ts')
     authority = join(consumer.folder, 'authority.pem')
     writeFileSync(authority, AUTHORITY)
     for (const mount of MOUNTS) scripts.set(mount, await recordScript(mount))
@@ -69,6 +72,11 @@ export function describeRuntimes(runtimes: readonly Runtime[]): void {
       } finally {
         await process.stop()
       }
+    })
+
+    it.each(runtime.sqlite)('keeps the contracts of storages and ledgers with the driver %s', async (driver) => {
+      const ends = await runContracts([...command, contracts], { driver, folder: consumer.folder })
+      expect(ends).toEqual(CASES.map((name) => [name]))
     })
 
     it.each([

@@ -6,10 +6,16 @@ import { postgresStorage } from 'open-payments-server/storage/postgres'
 import { openSqlite, type SqliteHandle, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { ACCOUNTS } from './accounts.ts'
 
-/** Where the records are, and the driver that leads there. SQLite files are given where nothing is yet. */
+/** A SQLite file, which is given where nothing is yet, and the driver that opens it. */
+export interface SqlitePlace {
+  readonly driver: 'sqlite' | 'bun:sqlite'
+  readonly file: string
+}
+
+/** Where the records are, and the driver that leads there. */
 export type Place =
   | { readonly driver: 'memory' }
-  | { readonly driver: 'sqlite' | 'bun:sqlite'; readonly file: string }
+  | SqlitePlace
   | { readonly driver: 'pg' | 'postgres'; readonly socket: string; readonly schema: string }
 
 const ACCESS = { user: 'postgres', password: 'postgres', database: 'postgres' }
@@ -21,12 +27,8 @@ export async function openPlace(place: Place): Promise<{ readonly storage: Stora
     case 'memory':
       return { storage: memoryStorage(), ledger: memoryLedger({ accounts: ACCOUNTS }) }
     case 'sqlite':
-      return onSqlite(await openSqlite(place.file))
-    case 'bun:sqlite': {
-      // By a name that is put together: the other runtimes have no such module, and neither has the compiler.
-      const { Database } = await import(['bun', 'sqlite'].join(':'))
-      return onSqlite(new Database(place.file))
-    }
+    case 'bun:sqlite':
+      return onSqlite(await openHandle(place))
     case 'pg': {
       const { default: pg } = await import('pg')
       const options = `-c search_path=${place.schema}`
@@ -41,6 +43,14 @@ export async function openPlace(place: Place): Promise<{ readonly storage: Stora
       return { storage: await postgresStorage(sql), ledger: memoryLedger({ accounts: ACCOUNTS }) }
     }
   }
+}
+
+/** Opens the file with its driver. */
+export async function openHandle({ driver, file }: SqlitePlace): Promise<SqliteHandle> {
+  if (driver === 'sqlite') return openSqlite(file)
+  // By a name that is put together: the other runtimes have no such module, and neither has the compiler.
+  const { Database } = await import(['bun', 'sqlite'].join(':'))
+  return new Database(file)
 }
 
 async function onSqlite(handle: SqliteHandle): Promise<{ readonly storage: Storage; readonly ledger: Ledger }> {
