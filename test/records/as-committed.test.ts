@@ -36,6 +36,30 @@ describe('a record that a write would have left', () => {
   it('has no member less', () =>
     expect(isWrittenBy(left(), { ...claim, value: { ...receipt, excess: 0n } })).toBe(false))
 
+  it.each([
+    ['left', left({ value: { ...receipt, excess: undefined } }), claim],
+    ['written', left(), { ...claim, value: { ...receipt, excess: undefined } }],
+    [
+      'left and written',
+      left({ value: { ...receipt, excess: undefined } }),
+      { ...claim, value: { ...receipt, excess: undefined } },
+    ],
+  ])('has no member where undefined was %s: not every storage keeps one', (_, record, write) =>
+    expect(isWrittenBy(record, write)).toBe(true),
+  )
+
+  it('that is not listed may say so', () => {
+    const { isListed: _, ...unlisted } = claim
+    expect(isWrittenBy(left({ isListed: false }), unlisted)).toBe(true)
+  })
+
+  it('OUT-12 INC-5 that is inserted at a version of its own has that one', () => {
+    const insert: Write = { action: 'insert', kind: 'receipt', value: receipt, version: 7 }
+    expect(asCommitted(insert)).toEqual({ kind: 'receipt', value: receipt, version: 7 })
+    const record = { kind: 'receipt', value: receipt } as const
+    expect([1, 7, 8].map((version) => isWrittenBy({ ...record, version }, insert))).toEqual([false, true, false])
+  })
+
   it('that is inserted has the first version', () => {
     const insert: Write = { action: 'insert', kind: 'receipt', value: receipt }
     expect(asCommitted(insert)).toEqual({ kind: 'receipt', value: receipt, version: 1 })

@@ -158,6 +158,23 @@ describe('decide', () => {
     expect(await readRecord(storage, 'replay-claim', 'other')).toBeDefined()
   })
 
+  it('SIG-24 refuses a claim that is there already at once, whatever else conflicts with it', async () => {
+    const { context, storage } = bench()
+    await decide(context, insertQuote('1'), { claims: [claim] })
+    let attempts = 0
+    const again = decide(
+      context,
+      async () => {
+        attempts++
+        return insertQuote('1')()
+      },
+      { claims: [claim] },
+    )
+    expect(await refusalOf(again)).toMatchObject({ status: 401 })
+    expect(attempts).toBe(1)
+    expect(await readRecord(storage, 'quote', '1')).toMatchObject({ version: 1 })
+  })
+
   it('SIG-24 refuses a claim that is there already, and leaves no effect', async () => {
     const { context, storage } = bench()
     await decide(context, insertQuote('1'), { claims: [claim] })
@@ -172,6 +189,24 @@ describe('decide after a commit that was not answered', () => {
     expect(await decide(context, insertQuote('1'), { claims: [claim] })).toBe('1')
     expect(faults).toMatchObject([{ type: 'fault', message: 'a commit was not answered' }])
   })
+
+  it.each(['grant', 'access-token', 'incoming-payment', 'quote', 'outgoing-payment'] as const)(
+    'finds a new record of kind %s by its id alone: another worker may have changed it since',
+    async (kind) => {
+      // Nothing but its id is looked at.
+      const change = (members: object) => ({ kind, ...members }) as unknown as Change
+      const made = change({ action: 'insert', value: { id: 'new', state: 'made' } })
+      const moved = change({ action: 'replace', version: 1, value: { id: 'new', state: 'moved' } })
+      const { context } = bench((base) => ({
+        commit: async (changes) => {
+          for (const each of [changes, [moved]]) await base.commit(each)
+          throw new Error('the reply was lost')
+        },
+      }))
+      const attempt = async () => ({ changes: [made, claim], answer: 'made' })
+      expect(await decide(context, attempt)).toBe('made')
+    },
+  )
 
   it('is unavailable where the insert is not there', async () => {
     const { context } = bench({ commit: async () => Promise.reject(new Error('down')) })
@@ -269,6 +304,27 @@ describe('decide after a commit that was not answered', () => {
     const attempt = async () => ({ changes: [moved, insert('ours')], answer: 'counted' })
     expect(await refusalOf(decide(context, attempt))).toMatchObject({ status: 503 })
   })
+
+  it.each(['payment', 'receipt'] as const)(
+    'OUT-6 does not take its %s alone, as another left it, for both',
+    async (one) => {
+      const payment = { id: 'out', state: 'decided' } as unknown as RecordTypes['outgoing-payment']
+      const changes = {
+        payment: { action: 'replace', kind: 'outgoing-payment', version: 1, value: payment },
+        receipt: { action: 'replace', kind: 'receipt', version: 1, value: receipt('credit') },
+      } as const
+      const { context, storage } = bench((base) => ({
+        commit: async () => {
+          await base.commit([changes[one]])
+          throw new Error('the connection broke before the commit')
+        },
+      }))
+      for (const { kind, value } of Object.values(changes))
+        await storage.commit([{ action: 'insert', kind, value } as Change])
+      const attempt = async () => ({ changes: Object.values(changes), answer: 'decided' })
+      expect(await refusalOf(decide(context, attempt))).toMatchObject({ status: 503 })
+    },
+  )
 
   it('INC-5 does not take a receipt with other arguments for its own', async () => {
     const insert = (incomingPaymentId: string): Change => ({
