@@ -24,8 +24,5 @@ function isEqualValue(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
   const left = Object.entries(a).filter(([, member]) => member !== undefined)
   const right = new Map(Object.entries(b).filter(([, member]) => member !== undefined))
-  return (
-    left.length === right.size &&
-    left.every(([name, member]) => right.has(name) && isEqualValue(member, right.get(name)))
-  )
+  return left.length === right.size && left.every(([name, member]) => isEqualValue(member, right.get(name)))
 }

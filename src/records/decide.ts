@@ -2,7 +2,6 @@ import { invalidSignature, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { Change, CommitResult, RecordKind } from '../ports/storage.ts'
 import { isWrittenBy, type Write } from './as-committed.ts'
-import { idOf } from './change.ts'
 import { tellFault } from './tell-fault.ts'
 
 // Which way to commit, by who waits for the outcome:
@@ -31,7 +30,7 @@ export interface Attempt<T> {
  * `earlier` finds out whether this was decided before; if so, its answer is the answer, without any claim. It is called
  * before each attempt, and once more before a replay is refused or a refusal of the attempt is thrown.
  *
- * `lost` is for a worker that holds a payment: if that payment's own record conflicts, it now belongs to another
+ * `lost` is for a worker that holds a payment, and writes no other: if the payment's record conflicts, it now belongs to another
  * worker, and `lost.answer` is the answer.
  *
  * A commit that fails without a reply is never repeated: the storage is read to see whether it happened. If that cannot
@@ -47,7 +46,7 @@ export async function decide<T>(
   }: {
     readonly claims?: readonly Change[]
     readonly earlier?: () => Promise<T | undefined>
-    readonly lost?: { readonly payment: string; readonly answer: T }
+    readonly lost?: { readonly answer: T }
   } = {},
 ): Promise<T> {
   // Perhaps the same request was decided after `earlier` looked, and used up its signature, or what the attempt did not find.
@@ -71,7 +70,7 @@ export async function decide<T>(
     if (conflicts.length === 0) return decision.answer
     if (conflicts.some((change) => claims.includes(change)))
       return refuse(invalidSignature('this signature was used before, sign the request again'))
-    if (lost !== undefined && conflicts.some((change) => isAbout(change, lost.payment))) return lost.answer
+    if (lost !== undefined && conflicts.some(({ kind }) => kind === 'outgoing-payment')) return lost.answer
     if (context.clock.now() >= deadline)
       throw unavailable('the commit kept conflicting with other writers until its deadline')
     await context.clock.sleep(backOffMilliseconds(context, round))
@@ -100,10 +99,6 @@ export function conflictsOf(outcome: CommitResult, changes: readonly Change[]): 
   const found = outcome?.conflicts?.flatMap((index) => changes[index] ?? []) ?? []
   if (found.length === 0) throw new TypeError('the storage answered a commit with neither `committed` nor a conflict')
   return found
-}
-
-function isAbout(change: Change, payment: string): boolean {
-  return change.kind === 'outgoing-payment' && idOf(change) === payment
 }
 
 async function hasHappened(context: CommitContext, changes: readonly Change[], cause: unknown): Promise<boolean> {
