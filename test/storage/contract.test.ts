@@ -1,7 +1,8 @@
 import Libsql from 'libsql'
 import { describe, expect, it } from 'vitest'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { inTransaction } from '../../adapters/storage/sqlite/handle.ts'
+import { type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { inTurns } from '../../src/testing/in-turns.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
@@ -19,10 +20,26 @@ async function onTwoHandles(): Promise<Storage> {
   return inTurns([sqliteStorage(await open(path)), sqliteStorage(await open(path))])
 }
 
+/** As in a Durable Object: the host begins and ends transactions, and takes no statement for that, nor one that sets it up. */
+async function onHostTransactions(): Promise<Storage> {
+  const handle = await databases.open()
+  const allowed = (sql: string): string => {
+    if (/^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|PRAGMA)/.test(sql)) throw new Error(`not authorized: ${sql}`)
+    return sql
+  }
+  const host: SqliteHandle = {
+    exec: (sql) => handle.exec(allowed(sql)),
+    prepare: (sql) => handle.prepare(allowed(sql)),
+    transactionSync: (work) => inTransaction(handle, work),
+  }
+  return sqliteStorage(failingHandle(host, failure))
+}
+
 const STORES: Readonly<Record<string, () => Promise<Storage>>> = {
   memory: async () => failingCommits(memoryStorage(), failure),
   'SQLite in memory': async () => sqliteStorage(await open()),
   'two connections to one SQLite file': onTwoHandles,
+  'SQLite whose host has the transactions': onHostTransactions,
   libsql: async () => {
     const handle = new Libsql(newFile())
     opened.push(handle)
