@@ -6,6 +6,7 @@ import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
 import {
   amountOf,
+  answered,
   createdBy,
   debits,
   end,
@@ -173,6 +174,19 @@ describe('an order that shares a commit', () => {
     const answers = await giveTogether(process, await order('1'), [await order('10'), await sign(), await order('20')])
     expect(statuses(answers)).toEqual([201, 201, 201, 201])
     expect(answers[2]?.body).toEqual(paid?.body)
+    expect(intents(process)).toEqual([1, 2])
+    expect(await spentBy(world)).toBe(36n)
+    await end(world)
+  })
+
+  it('OUT-12 shares it under a key that was used a day ago, whose record is still there', async () => {
+    const day = 24 * 3600
+    const lifetimes = { accessTokenSeconds: 2 * day, incomingPaymentSeconds: 2 * day }
+    const { world, process, order } = await scene({ settings: { lifetimes } })
+    expect((await answered(world.start(), await order('5', keyed('a-key')))).status).toBe(201)
+    world.wallet.clock.advance(day * 1000)
+    const others = [await order('10', keyed('a-key')), await order('20')]
+    expect(statuses(await giveTogether(process, await order('1'), others))).toEqual([201, 201, 201])
     expect(intents(process)).toEqual([1, 2])
     expect(await spentBy(world)).toBe(36n)
     await end(world)
