@@ -5,6 +5,7 @@ import { type Call, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
+  eventsOf,
   grantTokens,
   HOUR,
   inAnHour,
@@ -146,12 +147,13 @@ describe('sweep() and what nobody can use any more', () => {
     expect(await world.storage.all('replay-claim')).toEqual([])
   })
 
-  it('deletes the others where another process was faster with some', async () => {
+  it('deletes the others where another process was faster with some, and counts what it deleted itself', async () => {
     const world = await moneyWorld()
     const tokens = await grantTokens(world)
     for (let count = 0; count < 6; count++) await pay(world, world.start(), await preparePayment(world, tokens))
     world.wallet.clock.advance(2 * DAY)
     const process = world.start()
+    const claims = await world.storage.all('replay-claim')
     let taken = 0
     process.ports.plan = async ({ name, arguments: [changes] }) => {
       const [change] = name === 'commit' ? (changes as { kind: string; id: string; version: number }[]) : []
@@ -162,6 +164,7 @@ describe('sweep() and what nobody can use any more', () => {
     }
     await process.openPayments.sweep()
     expect(taken).toBe(1)
+    expect(eventsOf(world, 'swept')).toMatchObject([{ records: { 'replay-claim': claims.length - 1 } }])
     expect(await world.storage.all('replay-claim')).toEqual([])
   })
 
