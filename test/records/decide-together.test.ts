@@ -1,4 +1,4 @@
-import type { Change } from 'open-payments-server'
+import type { Change, RecordTypes } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import type { Context } from '../../src/ports/context.ts'
@@ -101,6 +101,19 @@ describe('decideTogether', () => {
     await decideBehind(parts, planned)
     expect(commits).toEqual([[claim('a'), checkToken(1)]])
   })
+
+  it.each(['who checks a token that one before writes', 'who writes a token that one before checks'])(
+    'TOK-9 %s is decided alone: neither change may stand for the other',
+    async (who) => {
+      const { commits, ...parts } = bench()
+      const value = { id: 'token' } as unknown as RecordTypes['access-token']
+      const write: Change = { action: 'replace', kind: 'access-token', version: 1, value }
+      const token = who.startsWith('who checks') ? [write, checkToken(1)] : [checkToken(1), write]
+      const planned = token.map((change, order) => [claim(`${order}`), change])
+      await decideBehind(parts, planned)
+      expect(commits).toEqual([planned[0]])
+    },
+  )
 
   it('takes up to 16 along in one turn, each of them once', async () => {
     const { commits, ...parts } = bench()
