@@ -63,6 +63,28 @@ describe('sweep() and grants', () => {
   })
 })
 
+describe('sweep() and a grant that its owner gave and revoked', () => {
+  it('T-42 TOK-5 keeps it, with nothing more to do, and deletes its token 30 days later', async () => {
+    const world = await moneyWorld()
+    const { openPayments, clock } = world.wallet
+    await grantTokens(world)
+    const given = (await world.storage.all('grant')).find(({ value }) => value.walletAddress !== undefined)
+    expect(await openPayments.grants.revoke(ALICE, given?.value.id ?? '')).toBe(true)
+    const token = async () =>
+      (await world.storage.all('access-token')).find(({ value }) => value.id === given?.value.tokenId)
+    clock.advance(30 * DAY - 1)
+    await openPayments.sweep()
+    expect(await token()).toMatchObject({ value: { state: 'revoked' } })
+    clock.advance(1)
+    await openPayments.sweep()
+    expect(await token()).toBeUndefined()
+    const kept = (await world.storage.all('grant')).find(({ value }) => value.id === given?.value.id)
+    expect(kept).toMatchObject({ value: { state: 'finalised', finalisation: 'revoked' } })
+    expect(kept?.dueAt).toBeUndefined()
+    expect(kept?.version).toBe((given?.version ?? 0) + 1)
+  })
+})
+
 describe('sweep() and a grant whose time to be deleted was set by hand', () => {
   it('T-42 keeps it if its owner gave it, as the proof of its payments', async () => {
     const world = await moneyWorld()
