@@ -29,8 +29,9 @@ describe('sweep() and incoming payments', () => {
     expect(await world.wallet.openPayments.sweep()).toBe(0)
     expect(await world.storage.all('incoming-payment')).toMatchObject([{ value: { id: incomingId, state: 'expired' } }])
     expect(world.told().map(({ type }) => type)).toEqual(['incoming_payment.created', 'incoming_payment.expired'])
-    // Of a call that changed nothing there is nothing to say.
-    expect(eventsOf(world, 'swept')).toMatchObject([{ records: { 'incoming-payment': 1 }, isFull: false }])
+    // Of a call that changed nothing there is nothing to say, nor of a kind of which nothing was due.
+    const swept = { records: { 'incoming-payment': 1 }, isFull: false }
+    expect(eventsOf(world, 'swept')).toEqual([expect.objectContaining(swept)])
     await checkMoney(world)
   })
 
