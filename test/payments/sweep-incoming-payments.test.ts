@@ -17,6 +17,9 @@ import {
 const writesReceipt = ({ name, arguments: [changes] }: Call): boolean =>
   name === 'commit' && (changes as { kind: string }[]).some(({ kind }) => kind === 'receipt')
 
+const isDamaged = ({ arguments: [changes] }: Call): boolean =>
+  (changes as { id?: string }[]).some(({ id }) => id?.startsWith('damaged') === true)
+
 describe('sweep() and incoming payments', () => {
   it('INC-7 expires what nobody paid in time, once, and says so', async () => {
     const world = await moneyWorld()
@@ -69,6 +72,31 @@ describe('sweep() and incoming payments', () => {
     expect(await process.openPayments.sweep()).toBe(0)
   })
 
+  it('does not ask it for each of a hundred that wait for money either', async () => {
+    const world = await moneyWorld()
+    await preparePayment(world, await grantTokens(world), { incoming: { expiresAt: inAnHour(world) } })
+    const [incoming] = await world.storage.all('incoming-payment')
+    if (incoming === undefined) throw new Error('there is none')
+    const value = { ...incoming.value, reserved: { ...incoming.value.reserved, value: 1n } }
+    const ids = Array.from({ length: 100 }, (_, number) => number.toString(16).padStart(44, '0'))
+    await world.storage.commit(ids.map((id) => ({ ...incoming, action: 'insert', value: { ...value, id }, dueAt: 0 })))
+    const process = world.start()
+    process.ports.plan = ({ name }) => (name === 'commit' ? 'throws' : undefined)
+    expect(await process.openPayments.sweep()).toBe(0)
+    expect(process.ports.calls.filter(({ name }) => name === 'commit')).toHaveLength(8)
+  })
+
+  it('goes on however many fail, as long as others between them do not', async () => {
+    const world = await moneyWorld()
+    const ids = Array.from({ length: 40 }, (_, number) => `${number % 2 === 0 ? 'damaged' : 'claim'}-${number}`)
+    await world.storage.commit(
+      ids.map((id, dueAt) => ({ action: 'insert', kind: 'replay-claim', value: { id, expiresAt: 0 }, dueAt })),
+    )
+    const process = world.start()
+    process.ports.plan = (call) => (call.name === 'commit' && isDamaged(call) ? 'throws' : undefined)
+    expect(await process.openPayments.sweep()).toBe(20)
+  })
+
   it('lets no number of records that cannot be deleted keep the others for good', async () => {
     const world = await moneyWorld()
     const ids = Array.from({ length: 100 }, (_, number) => `${number < 16 ? 'damaged' : 'claim'}-${number}`)
@@ -76,8 +104,6 @@ describe('sweep() and incoming payments', () => {
       ids.map((id, dueAt) => ({ action: 'insert', kind: 'replay-claim', value: { id, expiresAt: 0 }, dueAt })),
     )
     const process = world.start()
-    const isDamaged = ({ arguments: [changes] }: Call): boolean =>
-      (changes as { id?: string }[]).some(({ id }) => id?.startsWith('damaged') === true)
     process.ports.plan = (call) => (call.name === 'commit' && isDamaged(call) ? 'throws' : undefined)
     for (let round = 0; round < 5; round++) {
       world.wallet.clock.advance(60_000)
