@@ -211,6 +211,7 @@ describe('a transfer', () => {
     ['a sender who insists on more than it is', { least: 6n }, WRONG_LEAST],
     ['a sender who insists on less than nothing', { least: -1n }, WRONG_LEAST],
     ['a moment that is none', { notAfter: Number.NaN }, NO_MOMENT],
+    ['a moment that is not exact', { notAfter: 2 ** 53 }, NO_MOMENT],
     ['no moment, also where it is refused', { isRefused: true, notAfter: Number.POSITIVE_INFINITY }, NO_MOMENT],
     ['another scale than the payment', { amount: { ...usdAmount(5n), assetScale: 3 } }, OTHER_ASSET],
     ['another asset than the payment', { amount: { ...usdAmount(5n), assetCode: 'EUR' } }, OTHER_ASSET],
