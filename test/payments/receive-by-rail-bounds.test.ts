@@ -23,6 +23,13 @@ describe('INC-7 money for a payment that takes none', () => {
       await world.wallet.openPayments.sweep()
     },
     'that has expired by the clock': (world) => world.wallet.clock.advance(HOUR + 1),
+    'that expires while its ledger is asked about the account': ({ wallet, ledger }) => {
+      wallet.clock.advance(HOUR - 1)
+      ledger.account = async () => {
+        wallet.clock.advance(2)
+        return { assetCode: 'USD', assetScale: 2, canSend: true, canReceive: true }
+      }
+    },
     'whose wallet address is gone': (world) => world.wallet.directory.delete(BOB),
     'whose wallet address is not active': (world) =>
       world.wallet.directory.set(BOB, { account: 'bob', assetCode: 'USD', assetScale: 2, isActive: false }),
