@@ -122,6 +122,6 @@ async function decideAtReceiver<T>(
   payment: LocalPayment,
   attempt: () => Promise<Attempt<T | Step>>,
 ): Promise<T | Step> {
-  const lost = { answer: { outcome: 'lost' } } as const
+  const lost = { outcome: 'lost' } as const
   return context.inTurn(turnAtIncoming(payment.incomingPaymentId), () => decide(context, attempt, { lost }))
 }

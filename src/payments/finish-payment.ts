@@ -48,7 +48,7 @@ async function commitEnd(
   const isFailed = end.state === 'failed'
   const attempt = async (): Promise<Attempt<Step>> =>
     changesOfEnd(context, record, end, isFailed ? await releaseSpendingChanges(context, end) : [])
-  const lost = { answer: { outcome: 'lost' } } as const
+  const lost = { outcome: 'lost' } as const
   const commit = (): Promise<Step> => decide(context, attempt, { lost })
   return isFailed ? context.inTurn(turnAtGrant(end.grantId), commit) : commit()
 }

@@ -30,8 +30,8 @@ export interface Attempt<T> {
  * `earlier` finds out whether this was decided before; if so, its answer is the answer, without any claim. It is called
  * before each attempt, and once more before a replay is refused or a refusal of the attempt is thrown.
  *
- * `lost` is for a worker that holds a payment, and writes no other: if the payment's record conflicts, it now belongs to another
- * worker, and `lost.answer` is the answer.
+ * `lost` is for a worker that holds a payment, and writes no other: it is the answer if the payment's record conflicts, which
+ * now belongs to another worker.
  *
  * A commit that fails without a reply is never repeated: the storage is read to see whether it happened. If that cannot
  * be seen, this throws "unavailable", never a refusal.
@@ -46,7 +46,7 @@ export async function decide<T>(
   }: {
     readonly claims?: readonly Change[]
     readonly earlier?: () => Promise<T | undefined>
-    readonly lost?: { readonly answer: T }
+    readonly lost?: T
   } = {},
 ): Promise<T> {
   // Perhaps the same request was decided after `earlier` looked, and used up its signature, or what the attempt did not find.
@@ -70,7 +70,7 @@ export async function decide<T>(
     if (conflicts.length === 0) return decision.answer
     if (conflicts.some((change) => claims.includes(change)))
       return refuse(invalidSignature('this signature was used before, sign the request again'))
-    if (lost !== undefined && conflicts.some(({ kind }) => kind === 'outgoing-payment')) return lost.answer
+    if (lost !== undefined && conflicts.some(({ kind }) => kind === 'outgoing-payment')) return lost
     if (context.clock.now() >= deadline)
       throw unavailable('the commit kept conflicting with other writers until its deadline')
     await context.clock.sleep(backOffMilliseconds(context, round))

@@ -29,8 +29,7 @@ export async function commitDelivery<T>(
     const moved = await accountChanges(context, record, movement, most)
     return typeof moved === 'string' ? { answer: moved } : write(next, moved)
   }
-  const lost = { answer: 'lost' } as const
-  const commit = (): Promise<T | 'lost' | 'over_limit'> => decide(context, attempt, { lost })
+  const commit = (): Promise<T | 'lost' | 'over_limit'> => decide(context, attempt, { lost: 'lost' })
   // A commit that only renews the lease does not write the account, so it takes no turn there: 256 deliveries do so
   // every few seconds.
   return movement === undefined ? commit() : context.inTurn(turnAtRailAccount(record.value.rail), commit)
