@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { keepGoing } from 'open-payments-server'
 import { postgresStorage } from 'open-payments-server/storage/postgres'
-import { Pool } from 'pg'
+import { Pool, type PoolConfig } from 'pg'
 import { postgresLedger } from '../postgres-ledger.ts'
 import { createPeople } from './people.ts'
 import { createWallet } from './wallet.ts'
@@ -10,16 +10,18 @@ import { createWallet } from './wallet.ts'
 const { DATABASE_URL, PORT = '3000', WALLET_URL = `http://localhost:${PORT}`, SECRETS = '' } = process.env
 
 // One database for people, money and Open Payments, so that one backup has all of it, as of one moment.
-const openPool = (): Pool =>
+const openPool = (more: PoolConfig = {}): Pool =>
   new Pool({
     connectionString: DATABASE_URL,
     connectionTimeoutMillis: 2_000,
     statement_timeout: 5_000,
     idle_in_transaction_session_timeout: 5_000, // a process that freezes loses its locks
     query_timeout: 10_000, // a connection that has died silently is given up
+    ...more,
   }).on('error', (error) => console.error(error)) // an idle connection was lost; without a listener this would end the process
 const pool = openPool()
-const ledgerPool = openPool() // separate: calls that wait for a locked account take no connection from reads
+// Separate: calls that wait for a locked account take no connection from reads, and soon give theirs to other accounts.
+const ledgerPool = openPool({ lock_timeout: 300 })
 const people = createPeople(pool)
 const storage = await postgresStorage(pool)
 const { openPayments, listener } = createWallet({

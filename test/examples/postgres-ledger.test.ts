@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Ledger } from 'open-payments-server'
 import type { LedgerUnderTest } from 'open-payments-server/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -34,6 +35,7 @@ async function openWallet(
   return { ...wallet, schema }
 }
 
+const MAIN = new URL('../../examples/users-in-postgres/main.ts', import.meta.url)
 const LOCK_ALICE = `SELECT FROM account WHERE id = 'alice' FOR UPDATE`
 
 it('loses nothing but the call when its connection is lost in the middle of a transaction', async () => {
@@ -122,6 +124,21 @@ it('runs a transaction again after a deadlock with the wallet', async () => {
   )
   expect(answer).toEqual({ ok: true })
   expect(await wallet.available('alice')).toBe(1000n)
+})
+
+it('has connections for other accounts while one is locked, with the `lock_timeout` of the example', async () => {
+  const { lock = '0' } = /lock_timeout: (?<lock>\d+)/.exec(await readFile(MAIN, 'utf8'))?.groups ?? {}
+  const { schema, ledger } = await openWallet({ lock_timeout: lock })
+  const locking = await openPool(schema).connect()
+  await locking.query(`BEGIN; ${LOCK_ALICE}`)
+  // Two have the connections of the pool, one waits for the first that is free, and the other account for the second.
+  const waiting = ['1', '2', '3'].map((id) => ({ ...hold, id, amount: usd(1n) }))
+  const calls = Promise.allSettled(waiting.map((call) => ledger.hold(call)))
+  expect(await ledger.hold({ ...hold, id: '4', account: 'bob' })).toEqual({ ok: true })
+  await locking.query('COMMIT')
+  locking.release()
+  expect((await calls).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(1)
+  for (const call of waiting) expect(await ledger.hold(call)).toEqual({ ok: true })
 })
 
 it('lets nobody else spend what is held', async () => {
