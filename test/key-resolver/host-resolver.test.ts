@@ -1,7 +1,15 @@
 import type { KeyResolver } from 'open-payments-server'
 import { createSigningKey, type SigningKey } from 'open-payments-server/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, AUTH, cryptography, type TestWallet, testWallet } from '../support/test-wallet.ts'
+import {
+  type Answer,
+  AUTH,
+  cryptography,
+  OWNER,
+  referenceOf,
+  type TestWallet,
+  testWallet,
+} from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 
 // A registry of the wallet's own in place of the default, which fetches, never rejects and has a deadline.
@@ -60,7 +68,11 @@ describe('a key resolver of the host', () => {
 
   it.each([null, 7, {}])('INT-2 whose name is %j asks the owner without one', async (name) => {
     const wallet = await testWallet({ keyResolver: knows(async () => name as never) })
-    expect(await askOwner(wallet)).toMatchObject({ status: 200 })
+    const asked = await askOwner(wallet)
+    expect(asked).toMatchObject({ status: 200 })
+    const found = await wallet.openPayments.interactions.find(referenceOf(asked), OWNER)
+    const client = { id: CLIENT, origin: 'https://shop.example', isLocal: false }
+    expect(found.ok && found.consent.client).toStrictEqual(client)
     expect(faultsOf(wallet)).toEqual([])
   })
 })

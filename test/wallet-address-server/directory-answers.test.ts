@@ -164,8 +164,10 @@ describe('a directory of wallet addresses with an answer that is none', () => {
     [{ ...ROW, assetScale: true }, 'assetScale must be an integer from 0 to 255, not true'],
     [{ ...ROW, assetScale: [2] }, 'assetScale must be an integer from 0 to 255, not a list'],
     [{ ...ROW, publicName: 7 }, 'publicName must be a string, not 7'],
+    [{ ...ROW, publicName: false }, 'publicName must be a string, not false'],
     [{ ...ROW, isActive: 0 }, 'isActive must be true or false, not 0'],
     [{ ...ROW, keys: '[]' }, 'keys must be a list'],
+    [{ ...ROW, keys: '' }, 'keys must be a list'],
   ]
 
   it.each(mistakes)(
