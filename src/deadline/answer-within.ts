@@ -15,7 +15,7 @@ export async function answerWithin<T>(clock: Clock, milliseconds: number, call: 
   const timer = new AbortController()
   const { signal } = timer
   const late = async (): Promise<'late'> => {
-    await clock.sleep(Math.min(Math.max(endsAt - clock.now(), 0), milliseconds), signal)
+    await clock.sleep(Math.max(Math.min(endsAt - clock.now(), milliseconds), 0), signal)
     // A process that was held up sees the timer before an answer that has arrived meanwhile: one more turn of the event
     // loop lets that answer through.
     if (!signal.aborted) await clock.sleep(0, signal)

@@ -3,12 +3,12 @@ import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import { type LedgerCall, tellFault } from './tell-fault.ts'
 
-/** How long an answer may take: `holdSeconds`, or what a creating request has left of its own answer's time. */
+/** How long an answer may take: `holdSeconds`, or what a creating request has left of its own answer's time, if anything. */
 export function millisecondsLeft(
   { clock, limits }: Pick<Context, 'clock' | 'limits'>,
   answerDueAt = Number.POSITIVE_INFINITY,
 ): number {
-  return Math.min(limits.holdSeconds * 1000, Math.max(answerDueAt - clock.now(), 0))
+  return Math.min(limits.holdSeconds * 1000, answerDueAt - clock.now())
 }
 
 /**
