@@ -1,7 +1,8 @@
-import type { Key, StoredRecord } from 'open-payments-server'
+import type { Key, Storage, StoredRecord } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { expect, it } from 'vitest'
-import { storageKnowing } from '../../src/records/read-record.ts'
+import { readNamed, storageKnowing } from '../../src/records/read-record.ts'
+import { idOf } from '../../src/testing/ledger-case.ts'
 
 const keyOf = (id: string): Key => ({ kind: 'replay-claim', id })
 
@@ -41,4 +42,16 @@ it('a read that asks for more reads all of it, and is the first read of what is 
 it('a storage that is told of nothing is the storage itself', () => {
   const storage = memoryStorage()
   expect(storageKnowing(storage, [], [])).toBe(storage)
+})
+
+it('what somebody wrote is looked up if it can be an id of this server, and only then', async () => {
+  const asked: string[] = []
+  const get: Storage['get'] = async (keys) => {
+    asked.push(...keys.map(({ id }) => id))
+    return keys.map(() => undefined)
+  }
+  const ids = [idOf(10), `${'a'.repeat(12)}${idOf(10)}`]
+  for (const text of [undefined, '', 'a', idOf(10).toUpperCase(), `${idOf(10)}0`, `${idOf(10)}\n`, ...ids])
+    expect(await readNamed({ ...memoryStorage(), get }, 'grant', text)).toBeUndefined()
+  expect(asked).toEqual(ids)
 })
