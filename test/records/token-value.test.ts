@@ -22,6 +22,7 @@ describe('the value of an access token', () => {
     ['a time alone', TIME],
     ['a character short', TIME + 'x'.repeat(42)],
     ['a character long', TIME + 'x'.repeat(44)],
+    ['behind something else', `.${TIME}${'x'.repeat(43)}`],
     ['of letters that no digest has', TIME + '~'.repeat(43)],
     ['begun with what is no time', '/'.repeat(12) + 'x'.repeat(43)],
     ['begun with a time in upper case', TIME.toUpperCase() + 'x'.repeat(43)],
