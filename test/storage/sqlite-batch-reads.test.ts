@@ -2,6 +2,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { inTransaction } from '../../adapters/storage/sqlite/handle.ts'
 import { openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { claim, insertClaim, mustCommit } from '../../src/testing/storage-case.ts'
@@ -47,6 +48,34 @@ describe('reads of SQLite', () => {
     ])
     expect([first, second, due].map(idsOf)).toEqual([['a'], ['c', undefined, 'b', 'a'], ['b']])
     expect(executed).toEqual(['BEGIN', 'COMMIT'])
+  })
+
+  it('share a transaction where they are two, and are answered in their order', async () => {
+    const { storage, executed } = await watched()
+    const answered: unknown[] = []
+    await Promise.all(['b', 'a'].map(async (id) => answered.push(...idsOf(await storage.get([claim(id)])))))
+    expect(answered).toEqual(['b', 'a'])
+    expect(executed).toEqual(['BEGIN', 'COMMIT'])
+  })
+
+  it('have neither a transaction nor a turn to wait for where the host has the transactions, nor has a commit a turn', async () => {
+    const { handle } = await watched()
+    let transactions = 0
+    const storage = sqliteStorage({
+      exec: (sql) => handle.exec(sql),
+      prepare: (sql) => handle.prepare(sql),
+      transactionSync: (work) => {
+        transactions += 1
+        return inTransaction(handle, work)
+      },
+    })
+    let isNextTurn = false
+    setImmediate(() => {
+      isNextTurn = true
+    })
+    const found = await Promise.all(['a', 'b'].map((id) => storage.get([claim(id)])))
+    expect([found.map(idsOf), transactions, isNextTurn]).toEqual([[['a'], ['b']], 0, false])
+    expect([await storage.commit([insertClaim('d')]), transactions, isNextTurn]).toEqual(['committed', 1, false])
   })
 
   it('have no transaction where there is one alone, and one statement', async () => {
