@@ -182,6 +182,9 @@ describe('durability', () => {
     await expect(ledger.createAccount(account)).rejects.toThrow('locked')
     expect(timeoutOf(handle)).toBe(100)
     lock.exec('COMMIT')
+    // The storage has not waited in vain since it succeeded: it does not end what the ledger has begun.
+    expect(await mine.commit([insert('b')])).toBe('committed')
+    expect(timeoutOf(handle)).toBe(100)
     await ledger.createAccount(account)
     expect(timeoutOf(handle)).toBe(150)
     // A conflict is no lock.
