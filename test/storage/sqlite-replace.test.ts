@@ -7,6 +7,7 @@ import {
   CLIENT,
   MOMENT,
   sampleAmount,
+  sampleGrant,
   sampleIncomingPayment,
   WALLET_ADDRESS,
 } from '../../src/testing/sample-records.ts'
@@ -79,6 +80,25 @@ describe('a replacement', () => {
     expect(await storage.commit([late])).toEqual({ conflicts: [0] })
     expect(await storage.get([{ kind: KIND, id: 'a' }])).toMatchObject([SHOWN])
   })
+})
+
+it('a replacement is one statement for a record that has none of what a list goes by, and so stays where it is', async () => {
+  const handle = await open()
+  const ran: string[] = []
+  const prepare: typeof handle.prepare = (sql) => {
+    const statement = handle.prepare(sql)
+    const run: typeof statement.run = (...cells) => {
+      ran.push(sql)
+      return statement.run(...cells)
+    }
+    return { run, get: (...cells) => statement.get(...cells), all: (...cells) => statement.all(...cells) }
+  }
+  const storage = sqliteStorage({ exec: (sql) => handle.exec(sql), prepare })
+  const grant = { kind: 'grant', value: sampleGrant('a') } as const
+  await storage.commit([{ action: 'insert', ...grant }])
+  ran.length = 0
+  expect(await storage.commit([{ action: 'replace', version: 1, ...grant }])).toBe('committed')
+  expect(ran).toHaveLength(1)
 })
 
 it('writes nothing for a record that is only checked', async () => {
