@@ -138,6 +138,20 @@ describe('durability', () => {
     expect(read('busy_timeout')).toMatchObject({ timeout: 1500 })
   })
 
+  it.each([
+    [undefined, 5000],
+    [0, 0],
+    [0.0015, 2],
+    [86_400, 86_400_000],
+  ])(
+    'waits for other processes as long as it is told to, five seconds by itself: %s',
+    async (seconds, milliseconds) => {
+      const handle = await open()
+      sqliteStorage(handle, { busyTimeoutSeconds: seconds })
+      expect(timeoutOf(handle)).toBe(milliseconds)
+    },
+  )
+
   it('shows a commit to other connections once it has resolved, and not before', async () => {
     const file = newFile()
     const mine = sqliteStorage(await open(file))
