@@ -249,6 +249,23 @@ describe('durability', () => {
   })
 })
 
+it('prepares each statement once', async () => {
+  const handle = await open()
+  const prepared: string[] = []
+  const prepare: typeof handle.prepare = (sql) => {
+    prepared.push(sql)
+    return handle.prepare(sql)
+  }
+  const storage = sqliteStorage({ exec: (sql) => handle.exec(sql), prepare })
+  prepared.length = 0
+  for (const id of ['a', 'b']) {
+    await storage.commit([insert(id)])
+    await storage.get([{ kind: 'replay-claim', id }])
+    await storage.due('replay-claim', 1, 10)
+  }
+  expect(prepared).toHaveLength(3)
+})
+
 describe('group commit', () => {
   it('writes the commits of one turn in one transaction, in the order in which they were made', async () => {
     const executed: string[] = []
@@ -395,6 +412,9 @@ describe('rows of other databases', () => {
       expect(await contentOf(storage)).toEqual(before)
       expect(await storage.get([{ kind: 'grant', id: 'none' }])).toEqual([undefined])
       expect(await storage.commit([insert(`new-${convert.name}`)])).toBe('committed')
+      // Where there is no row at all, this handle answers null.
+      const check = { action: 'check', kind: 'grant', id: 'none', version: 1 } as const
+      expect(await storage.commit([check])).toEqual({ conflicts: [0] })
     }
   })
 
@@ -415,6 +435,18 @@ describe('rows of other databases', () => {
     await expect(storage.get([{ kind: 'replay-claim', id: 'a' }])).rejects.toThrow('the row a of op_replay_claim')
     handle.exec('UPDATE op_replay_claim SET expires_at = 7')
     expect(await storage.get([{ kind: 'replay-claim', id: 'a' }])).toMatchObject([{ value: { expiresAt: 7 } }])
+  })
+
+  it('says what a handle said that has no other way to read such an integer', async () => {
+    const handle = await open()
+    const prepare = (sql: string): SqliteStatement => {
+      const { setReadBigInts: _, ...statement } = likeNode(handle.prepare(sql))
+      return statement
+    }
+    const storage = sqliteStorage({ exec: (sql) => handle.exec(sql), prepare })
+    await storage.commit([insert('a')])
+    handle.exec('UPDATE op_replay_claim SET expires_at = 9007199254740993')
+    await expect(storage.get([{ kind: 'replay-claim', id: 'a' }])).rejects.toThrow('Value is too large')
   })
 
   it.each([
