@@ -58,6 +58,13 @@ describe('reads of SQLite', () => {
     expect(executed).toEqual(['BEGIN', 'COMMIT'])
   })
 
+  it('share a transaction with a list', async () => {
+    const { storage, executed } = await watched()
+    const list = { kind: 'grant', walletAddress: 'https://wallet.example/a', direction: 'older', limit: 1 } as const
+    expect(await Promise.all([storage.list(list), storage.get([claim('none')])])).toEqual([[], [undefined]])
+    expect(executed).toEqual(['BEGIN', 'COMMIT'])
+  })
+
   it('have neither a transaction nor a turn to wait for where the host has the transactions, nor has a commit a turn', async () => {
     const { handle } = await watched()
     let transactions = 0
