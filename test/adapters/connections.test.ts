@@ -89,6 +89,12 @@ describe('a connection that is kept', () => {
 
     it.each([
       ['announced', '/op', `Content-Length: 200000\r\n\r\n`, 'x'.repeat(200_000)],
+      [
+        'announced, in a head of too many lines',
+        '/op',
+        `Content-Length: 200000\r\n${'a:\r\n'.repeat(1000)}\r\n`,
+        'x'.repeat(200_000),
+      ],
       ['announced, unread', '/op/404', `Content-Length: 200000\r\n\r\n`, 'x'.repeat(200_000)],
       ['in chunks', '/op', 'Transfer-Encoding: chunked\r\n\r\n', `30d40\r\n${'x'.repeat(200_000)}\r\n0\r\n\r\n`],
     ])(
