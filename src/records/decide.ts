@@ -30,8 +30,8 @@ export interface Attempt<T> {
  * `earlier` finds out whether this was decided before; if so, its answer is the answer, without any claim. It is called
  * before each attempt, and once more before a replay is refused or a refusal of the attempt is thrown.
  *
- * `lost` is for a worker that holds a payment, and writes no other: it is the answer if the payment's record conflicts, which
- * now belongs to another worker.
+ * `lost` is for a worker that holds a payment, and must write no other: it is the answer if the record of the payment
+ * conflicts, since the payment then belongs to another worker.
  *
  * A commit that fails without a reply is never repeated: the storage is read to see whether it happened. If that cannot
  * be seen, this throws "unavailable", never a refusal.
@@ -115,7 +115,7 @@ async function hasHappened(context: CommitContext, changes: readonly Change[], c
 
 /**
  * The writes by which a commit is recognised afterwards: a record with a fresh id, or else its payment and its receipt,
- * or else all that it replaces. A commit of claims alone is not recognised: its request gets a 503, and is signed again.
+ * or else all that it replaces, or else its claims, each of which starts at a version of its own.
  */
 function tellingWrites(writes: readonly Write[]): readonly Write[] {
   const fresh = writes.find(isFresh)
@@ -125,7 +125,9 @@ function tellingWrites(writes: readonly Write[]): readonly Write[] {
   const payment = writes.find(({ kind }) => kind === 'outgoing-payment')
   const receipt = writes.find(({ kind }) => kind === 'receipt')
   const own = [payment, receipt].filter((write) => write !== undefined)
-  return own.length > 0 ? own : writes.filter(({ action }) => action === 'replace')
+  if (own.length > 0) return own
+  const replaced = writes.filter(({ action }) => action === 'replace')
+  return replaced.length > 0 ? replaced : writes
 }
 
 // Records of these kinds have fresh random ids: once such an id is stored, its commit has happened.

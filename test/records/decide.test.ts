@@ -261,10 +261,16 @@ describe('decide after a commit that was not answered', () => {
     expect(await refusalOf(decide(context, async () => ({ changes, answer: 'done' })))).toMatchObject({ status: 503 })
   })
 
+  it('SIG-23 finds claims alone, each at its own version', async () => {
+    const { context } = bench(loseReplies)
+    const claims = [{ ...claim, version: 7 } as Change]
+    expect(await decide(context, async () => ({ answer: 'done' }), { claims })).toBe('done')
+  })
+
   it('SIG-24 does not take the claim of the identical request for its own', async () => {
     const { context } = bench((base) => ({
       commit: async () => {
-        await base.commit([claim])
+        await base.commit([{ ...claim, version: 7 } as Change])
         throw new Error('the connection broke before the commit')
       },
     }))
