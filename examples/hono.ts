@@ -30,8 +30,9 @@ keepGoing(openPayments) // resumes interrupted payments and deletes expired reco
 
 const app = new Hono()
 
-// As on any runtime. On Node alone, put `toNodeListener` in front instead, as the README says: wallet addresses may then be
-// anywhere, and each order waits for earlier answers on its connection.
+// This works on every runtime. On Node alone, put `toNodeListener` in front instead, as the README says: wallet addresses may
+// then be anywhere, and orders are held back while an earlier answer may end the connection.
+//
 // `replaceRequest: false` keeps the prefix in the path: the signature covers it.
 app.mount('/op', (request) => openPayments.fetch(request), { replaceRequest: false })
 app.get('/account', (context) => context.text('the wallet itself\n'))

@@ -127,7 +127,8 @@ it('runs a transaction again after a deadlock with the wallet', async () => {
 })
 
 it('has connections for other accounts while one is locked, with the `lock_timeout` of the example', async () => {
-  const { lock = '0' } = /lock_timeout: (?<lock>\d+)/.exec(await readFile(MAIN, 'utf8'))?.groups ?? {}
+  const { lock = '' } = /lock_timeout: (?<lock>\d+)/.exec(await readFile(MAIN, 'utf8'))?.groups ?? {}
+  expect(Number(lock)).toBeGreaterThan(0)
   const { schema, ledger } = await openWallet({ lock_timeout: lock })
   const locking = await openPool(schema).connect()
   await locking.query(`BEGIN; ${LOCK_ALICE}`)
