@@ -25,6 +25,7 @@ import { startWallet, type WalletProcess, type WalletServer } from './wallet-pro
 
 const INSTALLING_SECONDS = 300
 const STARTING_SECONDS = 60
+const CONTRACTS_SECONDS = 300
 const MOUNTS = ['bare', 'mounted'] as const
 
 /**
@@ -74,10 +75,14 @@ export function describeRuntimes(runtimes: readonly Runtime[]): void {
       }
     })
 
-    it.each(runtime.sqlite)('keeps the contracts of storages and ledgers with the driver %s', async (driver) => {
-      const ends = await runContracts([...command, contracts], { driver, folder: consumer.folder })
-      expect(ends).toEqual(CASES.map((name) => [name]))
-    })
+    it.each(runtime.sqlite)(
+      'keeps the contracts of storages and ledgers with the driver %s',
+      async (driver) => {
+        const ends = await runContracts([...command, contracts], { driver, folder: consumer.folder })
+        expect(ends).toEqual(CASES.map((name) => [name]))
+      },
+      CONTRACTS_SECONDS * 1000,
+    )
 
     it.each([
       ['breaks the connection', false],

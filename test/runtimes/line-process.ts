@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 
 /** A program that is running, and speaks in lines of JSON. */
 export interface LineProcess {
-  /** The next line that it prints. Rejects where it ends instead, with what it complained of. */
+  /** The next line that it prints. Rejects where it ends instead, with what it complained of; after a while it is killed. */
   read(): Promise<unknown>
   write(value: unknown): void
   /** Ends it. */
@@ -14,7 +14,7 @@ export interface LineProcess {
 
 const SILENT_MILLISECONDS = 30_000
 
-/** Starts a program with one parameter. It is killed where it prints nothing for so long after its start. */
+/** Starts a program with one parameter. */
 export function startLines(
   command: readonly string[],
   parameter: unknown,
@@ -30,10 +30,10 @@ export function startLines(
   child.on('error', (error) => {
     complaints += String(error)
   })
-  const timer = setTimeout(() => child.kill(), SILENT_MILLISECONDS)
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
     async read() {
+      const timer = setTimeout(() => child.kill(), SILENT_MILLISECONDS)
       const line = await lines.next()
       clearTimeout(timer)
       if (line.done === true) throw new Error(`the process has ended\n${complaints}`)
@@ -41,7 +41,6 @@ export function startLines(
     },
     write: (value) => void child.stdin.write(`${JSON.stringify(value)}\n`),
     async stop() {
-      clearTimeout(timer)
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
       child.kill()
       await once(child, 'exit')

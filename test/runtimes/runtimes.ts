@@ -3,13 +3,14 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { installRuntime } from './install-runtime.ts'
 import type { HostName } from './wallet/main.ts'
+import type { SqliteFile } from './wallet/places.ts'
 
 /** Something that runs JavaScript, in one exact version. */
 export interface Runtime {
   readonly name: string
   readonly hosts: readonly HostName[]
   /** How it reaches SQLite: by a module of its own, or else through `libsql`. */
-  readonly sqlite: readonly ('sqlite' | 'bun:sqlite')[]
+  readonly sqlite: readonly SqliteFile['driver'][]
   /** Installs it where that is needed; resolves with the command and its arguments before a file. */
   command(): Promise<readonly string[]>
 }

@@ -6,8 +6,8 @@ import { postgresStorage } from 'open-payments-server/storage/postgres'
 import { openSqlite, type SqliteHandle, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { ACCOUNTS } from './accounts.ts'
 
-/** A SQLite file, which is given where nothing is yet, and the driver that opens it. */
-export interface SqlitePlace {
+/** A path at which no SQLite file is yet, and the driver that opens it. */
+export interface SqliteFile {
   readonly driver: 'sqlite' | 'bun:sqlite'
   readonly file: string
 }
@@ -15,7 +15,7 @@ export interface SqlitePlace {
 /** Where the records are, and the driver that leads there. */
 export type Place =
   | { readonly driver: 'memory' }
-  | SqlitePlace
+  | SqliteFile
   | { readonly driver: 'pg' | 'postgres'; readonly socket: string; readonly schema: string }
 
 const ACCESS = { user: 'postgres', password: 'postgres', database: 'postgres' }
@@ -46,7 +46,7 @@ export async function openPlace(place: Place): Promise<{ readonly storage: Stora
 }
 
 /** Opens the file with its driver. */
-export async function openHandle({ driver, file }: SqlitePlace): Promise<SqliteHandle> {
+export async function openHandle({ driver, file }: SqliteFile): Promise<SqliteHandle> {
   if (driver === 'sqlite') return openSqlite(file)
   // By a name that is put together: the other runtimes have no such module, and neither has the compiler.
   const { Database } = await import(['bun', 'sqlite'].join(':'))
