@@ -122,6 +122,7 @@ async function decideAtReceiver<T>(
   payment: LocalPayment,
   attempt: () => Promise<Attempt<T | Step>>,
 ): Promise<T | Step> {
-  const lost = { outcome: 'lost' } as const
-  return context.inTurn(turnAtIncoming(payment.incomingPaymentId), () => decide(context, attempt, { lost }))
+  return context.inTurn(turnAtIncoming(payment.incomingPaymentId), () =>
+    decide(context, attempt, { lost: { outcome: 'lost' } }),
+  )
 }

@@ -48,8 +48,7 @@ async function commitEnd(
   const isFailed = end.state === 'failed'
   const attempt = async (): Promise<Attempt<Step>> =>
     changesOfEnd(context, record, end, isFailed ? await releaseSpendingChanges(context, end) : [])
-  const lost = { outcome: 'lost' } as const
-  const commit = (): Promise<Step> => decide(context, attempt, { lost })
+  const commit = (): Promise<Step> => decide(context, attempt, { lost: { outcome: 'lost' } })
   return isFailed ? context.inTurn(turnAtGrant(end.grantId), commit) : commit()
 }
 

@@ -61,7 +61,10 @@ export interface RecordMarks {
   readonly schemaVersion?: number
 }
 
-/** A record as it is read back. `version` starts at 1, or where the insert says, and grows by 1 with each write. */
+/**
+ * A record as it is read back. `version` starts at 1, or where the insert says (up to 2^49), and grows by 1 with each write; it
+ * stays below 2^53.
+ */
 export interface StoredRecord<K extends RecordKind = RecordKind> extends RecordMarks {
   readonly kind: K
   readonly version: number

@@ -18,8 +18,8 @@ export function nameOf(kind: RecordKind, id: string): string {
 
 /**
  * The version at which a record starts whose id can come back after it was deleted: random, so that whoever has read an earlier
- * record of this id never finds the version that it had in this one.
- * @spec OUT-12 @spec INC-5 @spec SIG-23
+ * record of this id never finds the version that it had in this one. It is from 2^48 on, where no record comes that started at 1.
+ * @spec OUT-12 @spec T-49 @spec SIG-23
  */
 export function startVersion({ cryptography }: Pick<Context, 'cryptography'>): number {
   return cryptography.randomBytes(6).reduce((version, byte) => version * 256 + byte, 1)

@@ -1,6 +1,7 @@
 import type { TransferOutcome } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { idOf } from '../../src/testing/ledger-case.ts'
+import { gate } from '../support/gate.ts'
 import { usd } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
 import { changesOf, holdUp, isCommit } from './joint-world.ts'
@@ -134,7 +135,7 @@ describe('T-37 a transfer that was refused', () => {
 })
 
 describe('sweep()', () => {
-  it('INC-5 leaves a transfer that is taken after its refusal was swept, though another sweep has just read that', async () => {
+  it('T-49 leaves a transfer that is taken after its refusal was swept, though another sweep has just read that', async () => {
     const world = await railWorld(WEEK)
     const transfer = transferOf(1, await world.incoming(), 5n, { notAfter: world.wallet.clock.now() })
     expect(await world.rail.receive({ ...transfer, isRefused: true })).toBe('refused')
@@ -145,10 +146,15 @@ describe('sweep()', () => {
     await world.wallet.openPayments.sweep()
     expect(await receiptsOf(world)).toEqual([])
     const later = { ...transfer, notAfter: world.wallet.clock.now() + 60_000 }
-    expect(await world.receive(world.rail, later)).toBe('received')
+    const taking = world.startRail()
+    const { open, opened } = gate()
+    taking.ports.plan = (call) => (isCredit(call) ? opened : undefined)
+    expect(await world.receive(taking.rail, later)).toBe('received')
     letGo()
     await held
-    expect(await receiptsOf(world)).toHaveLength(1)
+    expect(await world.storage.all('receipt')).toMatchObject([{ version: 1, value: { state: 'reserved' } }])
+    open()
+    await taking.openPayments.drain()
     await recoverReceiptsUntilQuiet(world)
     await checkReceived(world)
   })

@@ -107,7 +107,7 @@ export const OF_PACKETS: readonly Scenario[] = [
         edits: [
           {
             file: RECEIVE,
-            find: "return { changes: [{ ...record, action: 'insert' }], answer }",
+            find: "return { changes: [{ action: 'insert', kind: 'receipt', version, value: refused, dueAt: forgetAt }], answer }",
             put: 'return { answer }',
           },
         ],

@@ -50,7 +50,11 @@ export const OF_WORKERS: readonly Scenario[] = [
             find: 'changesOfEnd(context, record, end, isFailed',
             put: `changesOfEnd(context, { ...record, version: (await context.storage.get([{ kind: record.kind, id: end.id }]))[0]?.version ?? 0 }, end, isFailed`,
           },
-          { file: FINISH, find: 'decide(context, attempt, { lost })', put: 'decide(context, attempt)' },
+          {
+            file: FINISH,
+            find: "decide(context, attempt, { lost: { outcome: 'lost' } })",
+            put: 'decide(context, attempt)',
+          },
         ],
         finds: /went from failed to failed/,
       },
@@ -75,7 +79,11 @@ export const OF_WORKERS: readonly Scenario[] = [
       {
         what: 'the receipt that is decided once, and the worker that stops',
         edits: [
-          { file: DELIVER, find: 'decide(context, attempt, { lost })', put: 'decide(context, attempt)' },
+          {
+            file: DELIVER,
+            find: "decide(context, attempt, { lost: { outcome: 'lost' } })",
+            put: 'decide(context, attempt)',
+          },
           {
             file: DELIVER,
             find: "if (receipt.value.state !== 'reserved') return { answer: await takenOver(context, record) }",

@@ -20,7 +20,7 @@ async function onTwoHandles(): Promise<Storage> {
   return inTurns([sqliteStorage(await open(path)), sqliteStorage(await open(path))])
 }
 
-/** As in a Durable Object: the host begins and ends transactions, and takes no statement for that, nor one that sets it up. */
+/** As in a Durable Object: the host begins and ends transactions, and refuses statements that do, and PRAGMA. */
 async function onHostTransactions(): Promise<Storage> {
   const handle = await databases.open()
   const allowed = (sql: string): string => {

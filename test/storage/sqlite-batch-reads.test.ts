@@ -65,7 +65,7 @@ describe('reads of SQLite', () => {
     expect(executed).toEqual(['BEGIN', 'COMMIT'])
   })
 
-  it('have neither a transaction nor a turn to wait for where the host has the transactions, nor has a commit a turn', async () => {
+  it('share no transaction and wait for no turn where the host has the transactions, and nor does a commit', async () => {
     const { handle } = await watched()
     let transactions = 0
     const storage = sqliteStorage({

@@ -242,6 +242,6 @@ function recordRefusal(
   // Not sooner than a day from now, however long ago `notAfter` was: the rail has it from whoever brought this, and the
   // same transfer may come again with a later one.
   const forgetAt = Math.max(notAfter, refused.createdAt) + CLOCK_ERROR_MILLISECONDS
-  const record = { kind: 'receipt', version: startVersion(context), value: refused, dueAt: forgetAt } as const
-  return { changes: [{ ...record, action: 'insert' }], answer }
+  const version = startVersion(context)
+  return { changes: [{ action: 'insert', kind: 'receipt', version, value: refused, dueAt: forgetAt }], answer }
 }
