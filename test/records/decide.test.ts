@@ -240,6 +240,19 @@ describe('decide after a commit that was not answered', () => {
     expect(await decide(context, async () => ({ changes, answer: 'done' }))).toBe('done')
   })
 
+  it('finds a replacement though what was inserted with it is gone, as an event that its host has acknowledged', async () => {
+    const { context, storage } = bench((base) => ({
+      commit: async (changes) => {
+        await base.commit(changes)
+        await base.commit([{ action: 'delete', kind: 'replay-claim', id: 'claim', version: 1 }])
+        throw new Error('the connection broke after the commit')
+      },
+    }))
+    await storage.commit([{ action: 'insert', kind: 'quote', value: quote('1') }])
+    const used: Change = { action: 'replace', kind: 'quote', version: 1, value: quote('1', { state: 'used' }) }
+    expect(await decide(context, async () => ({ changes: [used, claim], answer: 'done' }))).toBe('done')
+  })
+
   it('is unavailable where another writer replaced the record', async () => {
     const { context, storage } = bench((base) => ({
       commit: async () => {
