@@ -3,7 +3,10 @@ import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import { type LedgerCall, tellFault } from './tell-fault.ts'
 
-/** How long an answer may take: `holdSeconds`, or what a creating request has left of its own answer's time; below 0 once that is over. */
+/**
+ * How long an answer may take: `holdSeconds`, or what a creating request has left of its own answer's time (below 0 once that is
+ * over).
+ */
 export function millisecondsLeft(
   { clock, limits }: Pick<Context, 'clock' | 'limits'>,
   answerDueAt = Number.POSITIVE_INFINITY,
